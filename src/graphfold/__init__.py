@@ -1,0 +1,47 @@
+"""graphfold: dimensionality reduction that listens to graphs.
+
+Every embedding is the top eigenvectors of M = sum theta K + gamma sum beta R: kernels
+of the data plus graph terms. The package is built in layers, imports pointing down:
+
+    estimators     scikit-learn's faces, each a recipe for a Problem
+    model          build terms, add them into M, solve, extend
+    kernels        data -> K          graphs   edges -> R      solvers   M -> V
+    operators      what a matrix is: products only
+"""
+
+from importlib import import_module
+from typing import Any
+
+from graphfold import errors, kernels
+from graphfold.estimators import GraphKernelPCA
+from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
+from graphfold.io import load
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "CorrelationGraph",
+    "Graph",
+    "GraphKernelPCA",
+    "NeighborGraph",
+    "__version__",
+    "datasets",
+    "errors",
+    "kernels",
+    "load",
+    "plot",
+    "quality",
+    "responses",
+]
+
+_LAZY = ("datasets", "plot", "quality")  # they import more than the core needs
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return import_module(f"graphfold.{name}")
+    raise AttributeError(f"module 'graphfold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,108 @@
+"""Small facts about arrays that every layer needs: blocks, signs, bases, equal rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+import scipy.sparse as sp
+
+Array = npt.NDArray[Any]
+
+
+def row_blocks(n: int, size: int) -> Iterator[slice]:
+    """Slices that cover ``range(n)`` in pieces of ``size`` rows."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def floating(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """float32 stays float32; everything else is float64."""
+    is_single = np.dtype(dtype) == np.float32
+    return np.dtype(np.float32) if is_single else np.dtype(np.float64)
+
+
+def orthonormal(V: Array, *, against: Array | None = None) -> Array:
+    """Orthonormal basis of the columns of V, orthogonal to the columns of ``against``.
+
+    Columns are scaled before each QR, so that a tiny residual keeps its direction,
+    and the projection is done twice: once is not enough in floating point. A column
+    that vanishes is replaced by some other unit vector of the complement.
+    """
+    for _ in range(2):
+        if against is not None and against.shape[1]:
+            V = V - against @ (against.T @ V)
+        lengths = np.linalg.norm(V, axis=0)
+        lengths[lengths == 0] = 1.0
+        V = scipy.linalg.qr(V / lengths, mode="economic", check_finite=False)[0]
+    if against is not None and against.shape[1]:
+        leak = np.abs(against.T @ V).max()
+        if leak > 1e3 * np.finfo(V.dtype).eps:
+            # only a rank-deficient block gets here: QR filled it with directions
+            # that need not be orthogonal to `against`
+            V = V - against @ (against.T @ V)
+            V = scipy.linalg.qr(V, mode="economic", check_finite=False)[0]
+    return np.asarray(V)
+
+
+def signs_of_columns(V: Array) -> Array:
+    """+1 or -1 for each column: the entry of largest size becomes positive."""
+    largest = np.argmax(np.abs(V), axis=0)
+    signs = np.sign(V[largest, np.arange(V.shape[1])])
+    signs[signs == 0] = 1.0
+    return np.asarray(signs)
+
+
+def row_fingerprints(X: Any) -> Array:
+    """One 64-bit integer per row; equal rows have equal fingerprints.
+
+    Exact integer arithmetic modulo 2**64, so the answer for a row does not depend on
+    the rows around it, as a floating-point product would.
+    """
+    n_columns = X.shape[1]
+    rng = np.random.default_rng(20180128)
+    multipliers = rng.integers(1, 2**63, size=n_columns, dtype=np.uint64) * 2 + 1
+    if sp.issparse(X):
+        X = sp.csr_array(X, dtype=np.float64)
+        terms = _bits(X.data) * multipliers[X.indices]
+        sums = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
+        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
+    fingerprints = np.zeros(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), max(1, 2**20 // max(n_columns, 1))):
+        block = np.asarray(X[rows], dtype=np.float64)
+        fingerprints[rows] = (_bits(block) * multipliers).sum(axis=1, dtype=np.uint64)
+    return fingerprints
+
+
+def _bits(values: Array) -> Array:
+    # adding 0.0 turns -0.0 into 0.0: the two are equal numbers
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
+    return bits ^ (bits >> np.uint64(29))
+
+
+def matching_rows(X: Any, reference: Any) -> Array:
+    """Index of the first row of ``reference`` equal to each row of X, or -1."""
+    known = row_fingerprints(reference)
+    asked = row_fingerprints(X)
+    order = np.argsort(known, kind="stable")
+    place = np.searchsorted(known[order], asked)
+    candidate = order[np.minimum(place, len(order) - 1)]
+    return np.where(rows_equal(X, reference, candidate), candidate, -1)
+
+
+def rows_equal(X: Any, reference: Any, rows: Array, rtol: float = 0.0) -> Array:
+    """Whether row i of X equals row ``rows[i]`` of reference, within ``rtol``.
+
+    ``rtol`` is relative to the largest entry of the reference row.
+    """
+    other = reference[rows]
+    if sp.issparse(X):
+        gap = abs(sp.csr_array(X) - sp.csr_array(other)).max(axis=1).toarray().ravel()
+        size = abs(sp.csr_array(other)).max(axis=1).toarray().ravel()
+    else:
+        gap = np.abs(X - other).max(axis=1, initial=0.0)
+        size = np.abs(other).max(axis=1, initial=0.0)
+    return np.asarray(gap <= rtol * size)

@@ -1,0 +1,62 @@
+"""Errors and warnings by name, so that trouble can be caught, filtered and looked up.
+
+Every message says which argument is meant, what is allowed, what came and what to do.
+"""
+
+from __future__ import annotations
+
+
+class GraphfoldError(ValueError):
+    """An argument that cannot be used; the message names it and the remedy."""
+
+
+class GraphError(GraphfoldError):
+    """A graph that cannot be used: weights, size, or no edges at all."""
+
+
+class LabelError(GraphError):
+    """Rows of X and nodes of the graph that cannot be matched by label."""
+
+
+class ResponseError(GraphfoldError):
+    """A graph response that is not defined on the spectrum of this graph."""
+
+
+class KernelError(GraphfoldError):
+    """A kernel that does not give a finite symmetric matrix."""
+
+
+class BudgetError(GraphfoldError):
+    """No way of solving fits into ``max_memory``."""
+
+
+class ModelFileError(GraphfoldError):
+    """A model that cannot be saved, or a file that is not a graphfold model."""
+
+
+class GraphfoldWarning(UserWarning):
+    """Base of all graphfold warnings."""
+
+
+class DegenerateKernelWarning(GraphfoldWarning):
+    """The kernel matrix is close to the identity or to a constant."""
+
+
+class DisconnectedGraphWarning(GraphfoldWarning):
+    """The graph falls into many parts; the kernel alone places them."""
+
+
+class WeakSpectrumWarning(GraphfoldWarning):
+    """Some components carry no kernel energy, so their scale is zero."""
+
+
+class UnlabelledRowsWarning(GraphfoldWarning):
+    """Rows came without labels although the fit had them; their edges are unknown."""
+
+
+class SignedGraphWarning(GraphfoldWarning):
+    """The graph has negative weights, so its Laplacian is not positive semi-definite."""
+
+
+class SplitMultipletWarning(GraphfoldWarning):
+    """A cut fell inside a group of equal eigenvalues and was moved to its end."""

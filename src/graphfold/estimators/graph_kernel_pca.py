@@ -1,0 +1,552 @@
+"""``GraphKernelPCA``: kernel PCA whose components are pulled to be smooth on a graph."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from graphfold import check, io
+from graphfold.arrays import Array
+from graphfold.errors import (
+    DegenerateKernelWarning,
+    DisconnectedGraphWarning,
+    GraphfoldError,
+    SignedGraphWarning,
+    WeakSpectrumWarning,
+)
+from graphfold.estimators import rows
+from graphfold.estimators.progress import (
+    CallbackSupportMixin,
+    FitProgress,
+    with_callbacks,
+)
+from graphfold.graphs import Graph, GraphRecipe, Laplacian, laplacian
+from graphfold.graphs.laplacian import KINDS
+from graphfold.graphs.responses import Response, response_from
+from graphfold.kernels import Kernel, Linear, Precomputed
+from graphfold.kernels.degenerate import degeneracy
+from graphfold.kernels.names import kernel_from
+from graphfold.model.extend import Extension, data_share, graph_share
+from graphfold.model.plan import Plan, make_plan
+from graphfold.model.preimage import preimage
+from graphfold.model.problem import Problem
+from graphfold.model.strength import absolute_strength
+from graphfold.model.terms import Term, graph_term, has_cheap_factor, kernel_term
+from graphfold.solvers import SOLVERS, Eigenpairs
+
+SCALINGS = ("eigenvalue", "orthonormal", "unit")
+
+
+@io.register
+class GraphKernelPCA(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """Kernel PCA whose components are pulled to be smooth on a graph.
+
+    The embedding is the top eigenvectors of M = K + gamma R: K is the centred kernel
+    matrix of the rows, R what a graph says of them (minus its Laplacian, or a graph
+    kernel). Without a graph it equals scikit-learn's ``KernelPCA``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the embedding, at most n.
+    kernel : str, callable or graphfold.kernels object, default="rbf"
+        "linear", "rbf", "poly", "sigmoid", "cosine", "laplacian", "chi2",
+        "additive_chi2" or "precomputed", in scikit-learn's sense.
+    gamma : float, "median" or None, default="median"
+        Width of the kernel (never the weight of the graph). "median" sets
+        gamma = 1 / (2 sigma^2), sigma^2 the median squared distance between rows; for
+        "poly", "sigmoid" and "chi2" it means 1 / n_features, as None does for all.
+    degree, coef0 : float, default=3 and 1
+        For "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Passed to a callable kernel.
+    graph : Graph, recipe, or anything Graph takes, default=None
+        A known graph (rows meet its nodes by label), or a rule such as
+        ``NeighborGraph()`` that builds one from X.
+    response : graphfold.responses object, callable or None, default=None
+        None: R = -L. Else r_dagger(L), or -r(L) if its ``form`` is "penalty".
+    laplacian : {"normalized", "combinatorial"}, default="normalized"
+    graph_strength : float, default=1.0
+        Weight of the graph without dimension: at 1 the graph can move a direction by
+        as much as the best one of the data is worth. 0 ignores the graph.
+    normalize : bool, default=True
+        False takes ``graph_strength`` as the gamma of M itself.
+    center : bool, default=True
+        Centre the kernel and keep the constant vector out of the answer.
+    scaling : {"eigenvalue", "orthonormal", "unit"}, default="eigenvalue"
+        Column i times the square root of its kernel energy v'Kv (as in KernelPCA);
+        unit length; or unit variance.
+    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg"}, default="auto"
+    max_memory : int or str, default=None
+        Budget such as "2GB" beyond X and the graph; a kernel matrix that does not fit
+        is computed in strips at each product.
+    fit_inverse_transform : bool, default=False
+        Learn ``inverse_transform`` by kernel ridge regression.
+    alpha : float, default=1.0
+        Its ridge.
+    tol : float, default=None
+        Relative residual asked of the solver: 1e-10 in float64, 1e-5 in float32.
+    max_iter : int, default=None
+        Rounds of the solver; 300 by default.
+    random_state : int, RandomState or None, default=None
+        Seeds the solver's start and the rows that "median" looks at. None is a fixed
+        seed: fits repeat bit for bit.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_, eigenvectors_ : of M, algebraically largest first
+    residuals_ : relative residual of each eigenpair
+    converged_, n_iter_, solver_, solver_reason_ : how they were found
+    kernel_ : the kernel with its parameters as numbers
+    kernel_weights_, graph_weights_ : weights of the terms, here 1
+    graph_strength_ : the strength used
+    graph_ : the graph of the rows of the fit, or None
+    n_graph_components_ : its number of connected components
+    explained_variance_ratio_ : v'Kv / tr K for each component
+    components_ : unit loadings, for the linear kernel
+    formula_ : the problem that was solved, as a text
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    References
+    ----------
+    Shen, Traganitis, Giannakis: Graph-adaptive nonlinear dimensionality reduction,
+    arXiv 1801.09390.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from graphfold import GraphKernelPCA, NeighborGraph
+    >>> X = load_digits().data[:300]
+    >>> model = GraphKernelPCA(n_components=2, graph=NeighborGraph(10))
+    >>> model.fit_transform(X).shape
+    (300, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: str | Callable[..., float] | Kernel = "rbf",
+        gamma: float | Literal["median"] | None = "median",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        graph: Any = None,
+        response: Response | Callable[[Array], Array] | None = None,
+        laplacian: str = "normalized",
+        graph_strength: float = 1.0,
+        normalize: bool = True,
+        center: bool = True,
+        scaling: str = "eigenvalue",
+        solver: str = "auto",
+        max_memory: int | str | None = None,
+        fit_inverse_transform: bool = False,
+        alpha: float = 1.0,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.graph = graph
+        self.response = response
+        self.laplacian = laplacian
+        self.graph_strength = graph_strength
+        self.normalize = normalize
+        self.center = center
+        self.scaling = scaling
+        self.solver = solver
+        self.max_memory = max_memory
+        self.fit_inverse_transform = fit_inverse_transform
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fit ----------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n, n_features)
+            A kernel matrix if ``kernel="precomputed"``.
+        y : ignored
+        node_ids : sequence of n labels, default=None
+            Which node each row is, if X is not a DataFrame with labels as its index.
+
+        Returns
+        -------
+        self
+        """
+        graph = rows.graph_from(self.graph)
+        raw, X = X, self._read(X, reset=True)
+        self._check_parameters(X)
+        labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
+        progress = FitProgress(self, X, y)
+        rng = self._rng()
+
+        kernel = self._kernel(X).bind(X, rng)
+        self._warn_of_degeneracy(kernel, X, rng)
+        plan = self._plan(kernel, X)
+        progress.say(f"plan: {plan}")
+        recipe, graph = self._graph_of_rows(graph, labels, X)
+        problem, L = self._problem(kernel, X, graph, plan, rng)
+        progress.say(str(problem))
+        pairs = problem.solve(self.n_components, **self._how(rng), observer=progress.round_done)
+        self._warn_of_convergence(pairs)
+
+        self._keep(problem, pairs, kernel, X, graph, L)
+        self._recipe, self._fit_labels = recipe, labels
+        self._preimage = self._learn_preimage(X, rng)
+        progress.finish()
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
+        """Fit and return the embedding of the rows of X."""
+        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+        rows.refuse_non_finite(X)
+        return X
+
+    def _check_parameters(self, X: Any) -> None:
+        n = X.shape[0]
+        check.integer_between(
+            "n_components", self.n_components, 1, n, f"X has {n} rows"
+        )
+        check.one_of("laplacian", self.laplacian, KINDS)
+        check.at_least("graph_strength", self.graph_strength, 0)
+        check.flag("normalize", self.normalize)
+        check.flag("center", self.center)
+        check.one_of("scaling", self.scaling, SCALINGS)
+        check.one_of("solver", self.solver, ("auto", *SOLVERS))
+        check.flag("fit_inverse_transform", self.fit_inverse_transform)
+        check.at_least("alpha", self.alpha, 0)
+        if self.tol is not None:
+            check.at_least("tol", self.tol, 0)
+        if self.max_iter is not None:
+            check.integer_between("max_iter", self.max_iter, 1, 2**31)
+
+    def _rng(self) -> np.random.Generator:
+        if self.random_state is None:
+            return np.random.default_rng(0)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return np.random.default_rng(seed)
+
+    def _how(self, rng: np.random.Generator) -> dict[str, Any]:
+        """How every eigenproblem of this fit is to be solved."""
+        return {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "rng": rng,
+        }
+
+    def _kernel(self, X: Any) -> Kernel:
+        return kernel_from(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            n_features=X.shape[1],
+        )
+
+    def _plan(self, kernel: Kernel, X: Any, *, timed: bool = False) -> Plan:
+        return make_plan(
+            kernel,
+            X,
+            self.n_components,
+            solver=self.solver,
+            max_memory=check.memory_bytes("max_memory", self.max_memory),
+            timed=timed,
+        )
+
+    def _graph_of_rows(
+        self, graph: Any, labels: Array | None, X: Any
+    ) -> tuple[GraphRecipe | None, Graph | None]:
+        if graph is None:
+            return None, None
+        if isinstance(graph, GraphRecipe):
+            recipe = graph.bind(X)
+            found = recipe.build(X)
+        else:
+            recipe, found = None, rows.graph_of_rows(graph, labels, X.shape[0])
+        isolated = int((np.diff(found.to_scipy().indptr) == 0).sum())
+        if isolated > found.n_nodes / 2:
+            warnings.warn(
+                f"{isolated} of {found.n_nodes} rows have no edge, so the kernel alone "
+                "places them: check that the labels are the right ones, or add edges",
+                DisconnectedGraphWarning,
+                stacklevel=3,
+            )
+        if found.is_signed:
+            warnings.warn(
+                "the graph has negative weights, so its Laplacian is not positive "
+                'semi-definite: use negative="clip" or "abs" unless that is meant',
+                SignedGraphWarning,
+                stacklevel=3,
+            )
+        return recipe, found
+
+    def _problem(
+        self,
+        kernel: Kernel,
+        X: Any,
+        graph: Graph | None,
+        plan: Plan,
+        rng: np.random.Generator,
+    ) -> tuple[Problem, Laplacian | None]:
+        """M = K + gamma R for these rows; nothing is solved but the scale of K."""
+        tiled = plan.storage == "tiled"
+        K = kernel_term(kernel, X, tiled=tiled, strip=plan.strip)
+        if graph is None:
+            return Problem((K,), (1.0,), center=self.center), None
+        L = laplacian(graph, self.laplacian, K.operator.dtype)
+        response = response_from(self.response)
+        R: Term = graph_term(L, response, n_components=self.n_components, rng=rng)
+        problem = Problem((K,), (1.0,), (R,), (1.0,), center=self.center)
+        gamma = absolute_strength(
+            problem, self.graph_strength, normalize=self.normalize, **self._how(rng)
+        )
+        return problem.with_gamma(gamma), L
+
+    def _keep(
+        self,
+        problem: Problem,
+        pairs: Eigenpairs,
+        kernel: Kernel,
+        X: Any,
+        graph: Graph | None,
+        L: Laplacian | None,
+    ) -> None:
+        V = pairs.vectors
+        by_factor = has_cheap_factor(kernel, X)
+        data = data_share(problem, kernel, X, V, by_factor=by_factor)
+        share = graph_share(problem, L, V)
+        self._extension = Extension(V, pairs.values, data, share)
+        self._scales = self._column_scales(self._extension).astype(V.dtype)
+        self._X_fit = X
+        self.kernel_ = kernel
+        self.embedding_ = V * self._scales
+        self.eigenvalues_, self.eigenvectors_ = pairs.values, V
+        self.residuals_, self.converged_ = pairs.residuals, pairs.converged
+        self.n_iter_ = pairs.n_iterations
+        self.solver_, self.solver_reason_ = pairs.solver, pairs.reason
+        self.kernel_weights_ = np.array(problem.theta)
+        self.graph_weights_ = np.array(problem.beta)
+        self.graph_strength_ = float(self.graph_strength) if graph is not None else 0.0
+        self.graph_ = graph
+        self.n_graph_components_ = 0 if graph is None else graph.n_parts
+        self.explained_variance_ratio_ = data.energies / (data.trace or 1.0)
+        self.formula_ = str(problem)
+        self._n_features_out = V.shape[1]
+        if isinstance(kernel, Linear):
+            energies = self._extension.sound_energies()
+            lengths = np.sqrt(np.where(energies > 0, energies, np.inf))
+            self.components_ = np.asarray((X.T @ V).T / lengths[:, None]).astype(V.dtype)
+
+    def _column_scales(self, extension: Extension) -> Array:
+        n, d = extension.V.shape
+        if self.scaling == "orthonormal":
+            return np.ones(d)
+        if self.scaling == "unit":
+            return np.full(d, np.sqrt(n))
+        energies = extension.sound_energies()
+        weak = int((energies <= 0).sum())
+        if weak:
+            warnings.warn(
+                f"{weak} of {d} components carry no kernel energy, so their columns are "
+                'zero: use fewer components, or scaling="orthonormal"',
+                WeakSpectrumWarning,
+                stacklevel=5,
+            )
+        return np.sqrt(np.maximum(energies, 0.0))
+
+    def _learn_preimage(self, X: Any, rng: np.random.Generator) -> Any:
+        if not self.fit_inverse_transform:
+            return None
+        if isinstance(self.kernel_, Precomputed):
+            raise GraphfoldError(
+                'fit_inverse_transform must be False with kernel="precomputed": the '
+                "rows of X are not known"
+            )
+        asked = self._kernel(X)
+        rule = getattr(asked, "gamma", None) == "median"
+        # a median rule looks at the embedding's own distances; a number stays
+        kernel = asked.bind(self.embedding_, rng) if rule else self.kernel_
+        return preimage(kernel, self.embedding_, X, float(self.alpha))
+
+    # -- new rows -----------------------------------------------------------------
+
+    def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
+        """Place rows by their features and, where they are known, their edges.
+
+        A row whose label is a row of the fit gets its embedding back (and an error if
+        its features differ). A row whose label is another node of the graph is placed
+        with that node's edges to the rows of the fit; a row without label or edges by
+        its features alone. Each row is placed by itself.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (m, n_features)
+        node_ids : sequence of m labels, default=None
+        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
+            Weights from these rows to the rows of the fit; takes the place of the
+            graph's own edges.
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        check_is_fitted(self)
+        raw, X = X, self._read(X, reset=False)
+        graph = rows.graph_from(self.graph) if self.graph_ is not None else None
+        labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
+        known, weights = self._place_in_graph(X, graph, labels, edges)
+        Z = self._extension.place(X, weights) * self._scales
+        if known is not None:
+            Z[known >= 0] = self.embedding_[known[known >= 0]]
+        return np.asarray(Z)
+
+    def _place_in_graph(
+        self, X: Any, graph: Any, labels: Array | None, edges: Any
+    ) -> tuple[Array | None, Any]:
+        """Which rows are rows of the fit (or None), and the edges of all of them."""
+        n_fit, fit_labels = len(self.embedding_), self._fit_labels
+        known = None
+        if graph is None:
+            if edges is not None:
+                raise GraphfoldError("edges must be None: the fit had no graph")
+            return None, None
+        if self._recipe is not None:
+            known = rows.equal_rows(X, self._X_fit)
+        elif labels is not None and fit_labels is not None:
+            known = rows.known_rows(X, self._X_fit, labels, fit_labels)
+        if edges is not None:
+            return known, rows.edges_of_new_rows(
+                edges, X.shape[0], n_fit, labels, fit_labels
+            )
+        if self._recipe is not None:
+            return known, self._recipe.edges_to(X, self._X_fit)
+        if labels is None:
+            rows.warn_unlabelled(fit_labels)
+            return known, None
+        if fit_labels is None:
+            raise GraphfoldError(
+                "node_ids must be None: the rows of the fit had no labels to meet; pass "
+                "node_ids to fit as well, or edges="
+            )
+        return known, graph.edges_between(labels, fit_labels)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Points of the original space for rows of the embedding.
+
+        Needs ``fit_inverse_transform=True``.
+        """
+        check_is_fitted(self)
+        if self._preimage is None:
+            raise GraphfoldError(
+                "fit_inverse_transform must be True at fit for inverse_transform"
+            )
+        Z = np.asarray(X, dtype=self.embedding_.dtype)
+        return np.asarray(self._preimage.of(Z))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of the rows' variance in feature space that the components explain."""
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        if isinstance(self.kernel_, Precomputed):
+            raise GraphfoldError(
+                'kernel must not be "precomputed" for score: k(x, x) is not in X'
+            )
+        return self._extension.reconstruction_score(X)
+
+    # -- before and after -----------------------------------------------------------
+
+    def plan(self, X: Any) -> Plan:
+        """What fitting X would do and cost; X itself is not touched.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from graphfold import GraphKernelPCA
+        >>> GraphKernelPCA(2).plan(np.zeros((5000, 20))).storage
+        'stored'
+        """
+        X = check.table("X", X)
+        return self._plan(self._kernel(X), X, timed=True)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as arrays and JSON; ``graphfold.load`` reads it back."""
+        check_is_fitted(self)
+        io.save(self, path)
+
+    def _warn_of_degeneracy(
+        self, kernel: Kernel, X: Any, rng: np.random.Generator
+    ) -> None:
+        what = degeneracy(kernel, X, rng)
+        if what is not None:
+            warnings.warn(
+                f"the kernel matrix is close to {what}, so it says nothing of the rows: "
+                'use gamma="median", scale the columns of X, or another kernel',
+                DegenerateKernelWarning,
+                stacklevel=3,
+            )
+
+    def _warn_of_convergence(self, pairs: Eigenpairs) -> None:
+        if not pairs.converged:
+            warnings.warn(
+                f"the {pairs.solver} solver stopped at a relative residual of "
+                f"{pairs.residuals.max():.1e} after {pairs.n_iterations} rounds: raise "
+                "max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        precomputed = isinstance(self.kernel, Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        tags.input_tags.pairwise = precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,61 @@
+"""Progress of a fit: scikit-learn's callbacks where they exist, and ``verbose``.
+
+``_init_callback_context`` is the one hook of scikit-learn that is not a public name
+(its documentation offers it to third-party estimators all the same); it is used here
+and nowhere else. Before scikit-learn 1.9 there is ``verbose`` alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from graphfold.solvers import Iteration
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Stands in where scikit-learn has no callbacks."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "FitProgress", "with_callbacks"]
+
+
+class FitProgress:
+    """Reports the stages and rounds of one fit."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any):
+        self._estimator = estimator
+        self._data = {"X": X, "y": y}
+        self._verbose = int(estimator.verbose)
+        self._context = None
+        if hasattr(estimator, "_init_callback_context"):
+            self._context = estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=estimator, **self._data)
+
+    def say(self, text: str) -> None:
+        """One line on the standard error stream, if ``verbose`` asks for it."""
+        if self._verbose:
+            print(f"[{type(self._estimator).__name__}] {text}", file=sys.stderr)
+
+    def round_done(self, iteration: Iteration) -> bool:
+        """A solver's round is a task to the callbacks; True stops the solver."""
+        if self._verbose > 1:
+            self.say(f"round {iteration.number}: residual {iteration.residual:.2e}")
+        if self._context is None:
+            return False
+        task = self._context.subcontext(task_name="round")
+        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        return bool(task.call_on_fit_task_end(estimator=self._estimator, **self._data))
+
+    def finish(self) -> None:
+        """The fit is done."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)

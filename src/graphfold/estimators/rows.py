@@ -1,0 +1,182 @@
+"""Rows of X meet nodes of a graph by label: never by chance position.
+
+Labels come from ``node_ids`` or from the index of a DataFrame. A default RangeIndex is
+not a label: after a cut or a reset it counts 0, 1, 2 ... again and would name other
+rows. Positions serve only where nothing has labels, and only at fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold import check
+from graphfold.arrays import Array, matching_rows, rows_equal
+from graphfold.errors import GraphError, GraphfoldError, LabelError, UnlabelledRowsWarning
+from graphfold.graphs import Graph, GraphRecipe
+from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
+
+_SAME_FEATURES = 1e-6
+
+
+def graph_from(graph: Any) -> Graph | GraphRecipe | None:
+    """The graph meant by a constructor argument."""
+    if graph is None or isinstance(graph, Graph | GraphRecipe):
+        return graph
+    return Graph(graph)
+
+
+def labels_of_rows(X: Any, node_ids: Any, graph: Any, n: int) -> Array | None:
+    """Labels of the rows: ``node_ids``, or the index of a DataFrame, or None."""
+    if node_ids is not None:
+        labels = as_labels(node_ids)
+        if len(labels) != n:
+            raise LabelError(
+                f"node_ids must have one label for each of the {n} rows of X; "
+                f"got {len(labels)}"
+            )
+        return labels
+    index = getattr(X, "index", None)
+    counts = type(index).__name__ == "RangeIndex" or callable(index)
+    if not isinstance(graph, Graph) or not graph.has_labels or index is None or counts:
+        return None
+    return as_labels(index)
+
+
+def graph_of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:
+    """The induced subgraph of the rows, in their order."""
+    if labels is not None:
+        repeated = first_duplicate(labels)
+        if repeated is not None:
+            raise LabelError(
+                f"labels of the rows must be distinct; {repeated!r} occurs twice: "
+                "one row is one node"
+            )
+        found = graph.subgraph(labels)
+    elif n != graph.n_nodes:
+        raise LabelError(
+            f"X has {n} rows without labels and the graph has {graph.n_nodes} nodes; "
+            "they can be matched by label only: give the Graph labels (nodes=...) and "
+            "pass a DataFrame with them as its index (not a default RangeIndex), or "
+            "node_ids= to fit"
+        )
+    elif not graph.has_labels:
+        found = graph
+    elif not _are_positions(graph.nodes):
+        raise LabelError(
+            f"the graph has labels such as {check.some_of(graph.nodes, 3)} and the rows "
+            "of X have none: pass a DataFrame with labels as its index, or node_ids= to "
+            "fit (node_ids=graph.nodes if the rows are in the graph's order)"
+        )
+    else:
+        found = graph.subgraph(np.arange(n))
+    if found.n_edges == 0:
+        raise GraphError(
+            f"graph must have an edge between two of the {n} rows of X; it has none: "
+            "check that its labels are those of the rows, or use graph=None"
+        )
+    return found
+
+
+def _are_positions(nodes: Array) -> bool:
+    """Whether the labels are the numbers 0 ... n-1, in any order: row i is node i."""
+    if nodes.dtype.kind not in "iu":
+        return False
+    return bool(np.array_equal(np.sort(nodes), np.arange(len(nodes))))
+
+
+def known_rows(X: Any, X_fit: Any, labels: Array, fit_labels: Array) -> Array:
+    """Row of the fit that each label belongs to, -1 for new ones.
+
+    Raises if a label is known and its features are not those of the fit.
+    """
+    known = LabelIndex(fit_labels).find(labels)
+    rows = np.flatnonzero(known >= 0)
+    same = rows_equal(X[rows], X_fit, known[rows], rtol=_SAME_FEATURES)
+    if not same.all():
+        differing = labels[rows[~same]]
+        raise LabelError(
+            f"{len(differing)} rows have the label of a row of the fit but other "
+            f"features: {check.some_of(differing)}; give new rows new labels, or refit"
+        )
+    return known
+
+
+def equal_rows(X: Any, X_fit: Any) -> Array:
+    """Row of the fit that each row equals, -1 for new ones: for graphs made from X."""
+    return matching_rows(X, X_fit)
+
+
+def edges_of_new_rows(
+    edges: Any, n_rows: int, n_fit: int, labels: Array | None, fit_labels: Array | None
+) -> Any:
+    """``edges=`` of transform as a matrix from new rows to the rows of the fit.
+
+    Either that matrix itself, or a list of (row, node) or (row, node, weight), where
+    rows and nodes are labels if the rows of this call and of the fit have them, else
+    positions.
+    """
+    if isinstance(edges, list | tuple):
+        edges = _matrix_from_list(edges, n_rows, n_fit, labels, fit_labels)
+    if not sp.issparse(edges):
+        edges = np.asarray(edges, dtype=np.float64)
+    if edges.shape != (n_rows, n_fit):
+        raise GraphError(
+            f"edges must have a row for each of the {n_rows} rows of X and a column for "
+            f"each of the {n_fit} rows of the fit; got shape {edges.shape}"
+        )
+    matrix = sp.csr_array(edges, dtype=np.float64)
+    matrix.eliminate_zeros()
+    if matrix.nnz and (not np.isfinite(matrix.data).all() or matrix.data.min() < 0):
+        raise GraphError("edges must have finite weights of at least 0")
+    return matrix
+
+
+def _matrix_from_list(
+    edges: Any, n_rows: int, n_fit: int, labels: Array | None, fit_labels: Array | None
+) -> Any:
+    if not all(len(edge) in (2, 3) for edge in edges):
+        raise GraphError("edges must be pairs (row, node) or triples with a weight")
+    own = LabelIndex(np.arange(n_rows) if labels is None else labels)
+    other = LabelIndex(np.arange(n_fit) if fit_labels is None else fit_labels)
+    rows = own.find(as_labels([edge[0] for edge in edges]))
+    columns = other.find(as_labels([edge[1] for edge in edges]))
+    lost = [edge for edge, i, j in zip(edges, rows, columns, strict=True) if i < 0 or j < 0]
+    if lost:
+        raise LabelError(
+            f"edges must join a row of X to a row of the fit; {lost[0]!r} does not"
+        )
+    weights = [edge[2] if len(edge) == 3 else 1.0 for edge in edges]
+    return sp.coo_array((weights, (rows, columns)), shape=(n_rows, n_fit))
+
+
+def warn_unlabelled(fit_labels: Array | None) -> None:
+    """The fit knew its rows by label and these have none: their edges are unknown."""
+    if fit_labels is not None:
+        warnings.warn(
+            "the rows have no labels although the fit had them, so they are placed by "
+            "their features alone: pass a DataFrame with labels as its index, node_ids= "
+            "or edges=",
+            UnlabelledRowsWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_non_finite(X: Any) -> None:
+    """Raise if X holds NaN or infinity, and name the rows."""
+    if sp.issparse(X):
+        bad = np.unique(sp.coo_array(X).coords[0][~np.isfinite(sp.coo_array(X).data)])
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()):  # one number says it all, nearly always
+                return
+        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if len(bad):
+        raise GraphfoldError(
+            f"X must be finite; it contains NaN or infinity (inf) in rows "
+            f"{check.some_of(bad)} ({len(bad)} in all): drop them or fill them, for "
+            "example with sklearn.impute.SimpleImputer"
+        )

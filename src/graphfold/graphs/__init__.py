@@ -1,0 +1,25 @@
+"""Graph terms: from edges to a Laplacian and its responses.
+
+=============  ===========================================================
+graph          ``Graph``: labels, induced subgraphs, edges of new nodes
+sources        what a Graph can be made of: SciPy, NumPy, networkx, igraph, edges
+labels         node labels as arrays that can be searched
+recipes        ``NeighborGraph``, ``CorrelationGraph``: built from X at fit
+search         nearest rows by a metric
+laplacian      combinatorial and normalised, with a certified bound
+responses      the scalar functions r(lambda) and r_dagger(lambda)
+=============  ===========================================================
+"""
+
+from graphfold.graphs.graph import Graph
+from graphfold.graphs.laplacian import Laplacian, laplacian
+from graphfold.graphs.recipes import CorrelationGraph, GraphRecipe, NeighborGraph
+
+__all__ = [
+    "CorrelationGraph",
+    "Graph",
+    "GraphRecipe",
+    "Laplacian",
+    "NeighborGraph",
+    "laplacian",
+]

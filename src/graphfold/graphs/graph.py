@@ -1,0 +1,254 @@
+"""A weighted graph keyed by node labels, so that rows can meet nodes by name."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from graphfold import check
+from graphfold.arrays import Array
+from graphfold.errors import GraphError, LabelError
+from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
+from graphfold.graphs.sources import read_source
+
+
+@final
+class Graph:
+    """A weighted, undirected graph whose nodes have labels. Immutable.
+
+    Parameters
+    ----------
+    adjacency : object
+        A SciPy sparse matrix or array (any format), a square NumPy array, a networkx or
+        igraph graph, a pandas or polars table of edges (``source``, ``target`` and
+        perhaps ``weight``), a square table with equal index and columns, a list of
+        ``(node, node)`` or ``(node, node, weight)``, or an m x 2 or m x 3 array of edges.
+    nodes : sequence, default=None
+        Labels of the nodes, in the order of the matrix; integers or strings. A matrix
+        without them is a graph whose nodes are known by position only, and it cannot be
+        cut in cross-validation. networkx, named igraph and edge lists bring their own.
+    duplicates : {"once", "sum"}, default="once"
+        What an edge means that is listed several times: one edge with the largest of
+        the weights listed, or the sum of them.
+
+    Notes
+    -----
+    The rules: a directed graph (an asymmetric matrix among them) becomes (A + A')/2;
+    self-loops and zero weights are dropped; negative, NaN and infinite weights are
+    refused; isolated nodes and separate parts are kept.
+
+    ``copy.deepcopy`` returns the graph itself, so ``sklearn.base.clone`` never copies it.
+
+    Examples
+    --------
+    >>> from graphfold import Graph
+    >>> Graph([("a", "b"), ("b", "c", 2.0)])
+    Graph(3 nodes, 2 edges, 1 part, weights 1 to 2, labels 'a', 'b', 'c')
+    >>> Graph([("a", "b"), ("b", "c", 2.0)]).subgraph(["c", "b"]).to_scipy().toarray()
+    array([[0., 2.],
+           [2., 0.]])
+    """
+
+    def __init__(self, adjacency: Any, nodes: Any = None, *, duplicates: str = "once"):
+        check.one_of("duplicates", duplicates, ("once", "sum"))
+        if isinstance(adjacency, Graph):
+            matrix = adjacency.to_scipy()
+            labels = adjacency._labels if nodes is None else as_labels(nodes)
+        else:
+            matrix, labels = read_source(adjacency, nodes, duplicates)
+        if not np.isfinite(matrix.data).all():
+            raise GraphError("graph weights must be finite; got NaN or infinity")
+        if matrix.nnz and matrix.data.min() < 0:
+            raise GraphError(
+                "graph weights must be at least 0; got "
+                f"{matrix.data.min():g}: clip them or take absolute values"
+            )
+        self._set(matrix, labels)
+        if self.n_edges == 0:
+            raise GraphError(
+                f"graph must have at least one edge between two nodes; got "
+                f"{self.n_nodes} nodes and none"
+            )
+
+    def _set(self, matrix: Any, labels: Array | None) -> None:
+        matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+        self._matrix = matrix
+        self._labels = labels
+        self._index: LabelIndex | None = None
+        if labels is None:
+            return
+        if len(labels) != matrix.shape[0]:
+            raise LabelError(
+                f"nodes must have one label for each of the {matrix.shape[0]} nodes; "
+                f"got {len(labels)}"
+            )
+        repeated = first_duplicate(labels)
+        if repeated is not None:
+            raise LabelError(f"nodes must be distinct; {repeated!r} occurs twice")
+
+    @classmethod
+    def _unchecked(cls, matrix: Any, labels: Array | None = None) -> Self:
+        """A graph from parts known to be good; may have no edges or negative weights."""
+        graph = cls.__new__(cls)
+        graph._set(sp.csr_array(matrix), labels)
+        return graph
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: Any,
+        target: Any,
+        weight: Any = None,
+        *,
+        nodes: Any = None,
+        duplicates: str = "once",
+    ) -> Self:
+        """A graph from columns of end labels and perhaps weights.
+
+        Examples
+        --------
+        >>> from graphfold import Graph
+        >>> Graph.from_edges([1, 2], [2, 3]).n_edges
+        2
+        """
+        from graphfold.graphs import sources
+
+        check.one_of("duplicates", duplicates, ("once", "sum"))
+        labels = None if nodes is None else as_labels(nodes)
+        parts = sources.from_edges(source, target, weight, labels, duplicates)
+        return cls(parts.matrix, parts.nodes)
+
+    @classmethod
+    def from_anndata(cls, adata: Any, key: str = "connectivities") -> Self:
+        """The graph in ``adata.obsp[key]``, labelled by ``adata.obs_names``."""
+        if key not in adata.obsp:
+            raise GraphError(
+                f"key must name a matrix in adata.obsp; got {key!r}, and there are "
+                f"{check.some_of(list(adata.obsp.keys())) or 'none'}"
+            )
+        return cls(adata.obsp[key], nodes=adata.obs_names)
+
+    # -- what it is ------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self._matrix.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return int(self._matrix.nnz // 2)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether nodes have labels, or are known by position only."""
+        return self._labels is not None
+
+    @property
+    def nodes(self) -> Array:
+        """Labels of the nodes, or 0 ... n-1 if they have none."""
+        return np.arange(self.n_nodes) if self._labels is None else self._labels.copy()
+
+    @property
+    def degrees(self) -> Array:
+        """Sum of the weights at each node."""
+        return np.asarray(self._matrix.sum(axis=1)).ravel()
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether some weight is negative (only a recipe can make such a graph)."""
+        return bool(self._matrix.nnz and self._matrix.data.min() < 0)
+
+    @property
+    def n_parts(self) -> int:
+        """Number of connected components; an isolated node is one."""
+        return int(connected_components(self._matrix, directed=False)[0])
+
+    def to_scipy(self) -> Any:
+        """The symmetric adjacency matrix, a CSR array without diagonal (read-only)."""
+        return self._matrix
+
+    # -- rows meet nodes -------------------------------------------------------
+
+    def find(self, labels: Any) -> Array:
+        """Position of each label among the nodes, -1 where it is not a node."""
+        if self._index is None:
+            self._index = LabelIndex(self.nodes)
+        return self._index.find(as_labels(labels))
+
+    def subgraph(self, labels: Any) -> Self:
+        """The induced subgraph of these nodes, in this order."""
+        wanted = as_labels(labels)
+        positions = self.find(wanted)
+        if (positions < 0).any():
+            missing = wanted[positions < 0]
+            raise LabelError(
+                f"{len(missing)} of {len(wanted)} labels are not nodes of the graph: "
+                f"{check.some_of(missing)}; the graph has labels such as "
+                f"{check.some_of(self.nodes, 3)} ({self.nodes.dtype})"
+            )
+        repeated = first_duplicate(wanted)
+        if repeated is not None:
+            raise LabelError(f"labels must be distinct; {repeated!r} occurs twice")
+        matrix = self._matrix[positions][:, positions]
+        return self._unchecked(matrix, wanted)
+
+    def edges_between(self, labels: Any, others: Any) -> Any:
+        """Weights from ``labels`` (rows) to ``others`` (columns), a CSR array.
+
+        A label that is not a node has no edges.
+        """
+        rows, columns = self.find(labels), self.find(others)
+        matrix = self._matrix[np.maximum(rows, 0)][:, np.maximum(columns, 0)]
+        keep_rows = sp.diags_array((rows >= 0).astype(float))
+        keep_columns = sp.diags_array((columns >= 0).astype(float))
+        found = sp.csr_array(keep_rows @ matrix @ keep_columns)
+        found.eliminate_zeros()
+        return found
+
+    # -- immutable: one object is as good as a copy ------------------------------
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            self.n_nodes == other.n_nodes
+            and self.has_labels == other.has_labels
+            and bool(np.array_equal(self.nodes, other.nodes))
+            and (self._matrix != other._matrix).nnz == 0
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.n_nodes, self.n_edges, float(self._matrix.sum())))
+
+    def __repr__(self) -> str:
+        counts = (
+            (self.n_nodes, "node"),
+            (self.n_edges, "edge"),
+            (self.n_parts, "part"),
+        )
+        text = "Graph(" + ", ".join(
+            f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts
+        )
+        if self._matrix.nnz:
+            low, high = self._matrix.data.min(), self._matrix.data.max()
+            text += f", weights {low:.4g}"
+            text += f" to {high:.4g}" if high > low else ""
+        if not self.has_labels:
+            return text + ", no labels)"
+        shown = ", ".join(repr(label) for label in self.nodes[:3].tolist())
+        return text + f", labels {shown}{', ...' if self.n_nodes > 3 else ''})"

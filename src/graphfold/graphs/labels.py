@@ -1,0 +1,82 @@
+"""Node labels as arrays that can be searched: no Python loop over rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import Array
+from graphfold.errors import LabelError
+
+
+def as_labels(values: Any) -> Array:
+    """A 1-D array of labels: integers, strings, or objects where they are mixed.
+
+    A list such as ``[1, "a"]`` stays a list of two kinds: NumPy alone would turn the
+    number into a string that matches nothing.
+    """
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if not isinstance(values, np.ndarray):
+        listed = list(values)
+        values = np.empty(len(listed), dtype=object)
+        values[:] = listed
+    if values.ndim != 1:
+        raise LabelError(f"labels must be one-dimensional; got shape {values.shape}")
+    if values.dtype != object:
+        return values
+    kinds = set(map(type, values.tolist()))
+    if kinds and kinds <= {str, np.str_}:
+        return values.astype(str)
+    if kinds and kinds <= {int, np.int64, np.int32}:
+        return values.astype(np.int64)
+    return values
+
+
+def first_duplicate(labels: Array) -> Any:
+    """A label that occurs twice, or None."""
+    if labels.dtype == object:
+        seen: set[Any] = set()
+        for label in labels:
+            if label in seen:
+                return label
+            seen.add(label)
+        return None
+    values, counts = np.unique(labels, return_counts=True)
+    return values[counts > 1][0] if (counts > 1).any() else None
+
+
+class LabelIndex:
+    """Where each label is; labels must be distinct."""
+
+    def __init__(self, labels: Array):
+        self.labels = labels
+        self._order: Array | None = None
+        self._positions: dict[Any, int] | None = None
+        if labels.dtype == object:
+            self._positions = {label: i for i, label in enumerate(labels.tolist())}
+        else:
+            self._order = np.argsort(labels, kind="stable")
+
+    def find(self, asked: Array) -> Array:
+        """Position of each asked label, -1 where it is not known."""
+        if len(self.labels) == 0:
+            return np.full(len(asked), -1)
+        if self._order is None:
+            assert self._positions is not None
+            found = [self._positions.get(label, -1) for label in asked.tolist()]
+            return np.array(found, dtype=np.int64)
+        if not _comparable(asked, self.labels):
+            return np.full(len(asked), -1)
+        place = np.searchsorted(self.labels[self._order], asked)
+        candidate = self._order[np.minimum(place, len(self._order) - 1)]
+        return np.where(self.labels[candidate] == asked, candidate, -1)
+
+
+def _comparable(one: Array, other: Array) -> bool:
+    """Numbers with numbers, strings with strings; NumPy would compare 1 and "1"."""
+    numeric = "iufb"
+    return (one.dtype.kind in numeric) == (other.dtype.kind in numeric) and (
+        one.dtype.kind == other.dtype.kind or one.dtype.kind in numeric
+    )

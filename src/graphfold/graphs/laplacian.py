@@ -1,0 +1,81 @@
+"""Laplacians of a graph, with a certified upper bound of the spectrum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold import check
+from graphfold.arrays import Array
+from graphfold.graphs.graph import Graph
+from graphfold.operators import Sparse
+
+KINDS = ("normalized", "combinatorial")
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """A Laplacian and what is known of it without solving.
+
+    ``scale`` is c(L), the size that ``graph_strength`` is measured in: 1 for the
+    normalised Laplacian, the largest degree for the combinatorial one.
+    """
+
+    operator: Sparse
+    kind: str
+    degrees: Array
+    scale: float
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.operator.n
+
+    @property
+    def bound(self) -> float:
+        """Certified upper bound of the largest eigenvalue."""
+        return self.operator.bounds()[1]
+
+
+def laplacian(
+    graph: Graph, kind: str = "normalized", dtype: Any = np.float64
+) -> Laplacian:
+    """L = D - A, or I - D^-1/2 A D^-1/2.
+
+    Isolated nodes have an empty row in both. For a signed graph the normalisation uses
+    the sum of absolute weights, and L has negative eigenvalues.
+
+    Examples
+    --------
+    >>> from graphfold import Graph
+    >>> from graphfold.graphs import laplacian
+    >>> laplacian(Graph([("a", "b")])).operator.to_dense()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    check.one_of("laplacian", kind, KINDS)
+    A = graph.to_scipy()
+    degrees = graph.degrees
+    sizes = np.asarray(abs(A).sum(axis=1)).ravel() if graph.is_signed else degrees
+    L = sp.csr_array(sp.diags_array(degrees) - A)
+    largest = float(sizes.max(initial=0.0)) or 1.0
+    if kind == "combinatorial":
+        # Gershgorin: the row of node i has the centre d_i and the radius |d|_i
+        bounds = (-2 * largest if graph.is_signed else 0.0, 2 * largest)
+        matrix, scale = L, largest
+    else:
+        root = inverse_sqrt(sizes)
+        matrix = sp.csr_array(sp.diags_array(root) @ L @ sp.diags_array(root))
+        bounds = (-2.0 if graph.is_signed else 0.0, 2.0)
+        scale = 1.0
+    operator = Sparse(matrix.astype(dtype), bounds=bounds, name="L")
+    return Laplacian(operator, kind, sizes, scale)
+
+
+def inverse_sqrt(degrees: Array) -> Array:
+    """1 / sqrt(degree), and 0 where the degree is 0."""
+    positive = degrees > 0
+    return np.where(positive, 1 / np.sqrt(np.where(positive, degrees, 1.0)), 0.0)

@@ -1,0 +1,209 @@
+"""Models on disk: arrays and JSON in one .npz file, never a pickle.
+
+Loading runs no code of the file: names are looked up in a register of graphfold's own
+classes, arrays load with ``allow_pickle=False``. Saving writes a temporary file beside
+the target and renames it, so a crash leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold import kernels
+from graphfold.errors import ModelFileError
+from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
+from graphfold.model import extend, preimage
+from graphfold.params import Params
+
+FORMAT = 1
+_PARTS: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        kernels.Cosine,
+        kernels.Gaussian,
+        kernels.Linear,
+        kernels.Pairwise,
+        kernels.Polynomial,
+        kernels.Precomputed,
+        kernels.Sigmoid,
+        NeighborGraph,
+        CorrelationGraph,
+        responses.Diffusion,
+        responses.RandomWalk,
+        responses.RegularizedLaplacian,
+        responses.Bandlimited,
+        responses.LowPass,
+    )
+}
+_RECORDS: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        extend.DataShare,
+        extend.Extension,
+        extend.GraphShare,
+        preimage.Preimage,
+    )
+}
+_ESTIMATORS: dict[str, type] = {}
+
+
+def register(cls: type) -> type:
+    """Class decorator: estimators of this class can be saved and loaded."""
+    _ESTIMATORS[cls.__name__] = cls
+    return cls
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to ``path``."""
+    arrays: dict[str, Any] = {}
+    state = {
+        name: value
+        for name, value in vars(estimator).items()
+        if name not in estimator.get_params() and not name.startswith("_skl")
+    }
+    header = {
+        "format": FORMAT,
+        "estimator": type(estimator).__name__,
+        "params": _encode(estimator.get_params(deep=False), arrays, "parameters"),
+        "state": _encode(state, arrays, "state"),
+    }
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    write_atomically(path, lambda stream: np.savez(stream, **arrays))
+
+
+def write_atomically(
+    path: str | os.PathLike[str], write: Callable[[Any], object]
+) -> None:
+    """Let ``write`` fill a temporary file, then put it in the place of ``path``."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphfold-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            write(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes it private
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator that ``save`` has written; safe for files of strangers.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import graphfold
+    >>> X = np.random.default_rng(0).random((20, 3))
+    >>> model = graphfold.GraphKernelPCA(2).fit(X)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
+    >>> model.save(path)
+    >>> bool(np.array_equal(graphfold.load(path).embedding_, model.embedding_))
+    True
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(bytes(arrays["header"]).decode())
+            if header["format"] != FORMAT:
+                raise ModelFileError(
+                    f"{path} has format {header['format']}; this graphfold reads {FORMAT}"
+                )
+            cls = _ESTIMATORS[header["estimator"]]
+            estimator = cls(**_decode(header["params"], arrays))
+            vars(estimator).update(_decode(header["state"], arrays))
+            return estimator
+    except (OSError, ModelFileError):
+        raise
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise ModelFileError(f"{path} is not a graphfold model: {error!r}") from None
+
+
+def _encode(value: Any, arrays: dict[str, Any], where: str) -> Any:
+    """JSON for a value; arrays go aside under a number."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return _encode(value.item(), arrays, where)
+    if isinstance(value, list | tuple):
+        items = [_encode(item, arrays, where) for item in value]
+        return items if isinstance(value, list) else {"tuple": items}
+    if isinstance(value, dict):
+        pairs = {str(k): _encode(v, arrays, f"{where}.{k}") for k, v in value.items()}
+        return {"dict": pairs}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, where)
+    if sp.issparse(value):
+        matrix = sp.csr_array(value)
+        parts = (matrix.data, matrix.indices, matrix.indptr)
+        stored = [_encode(part, arrays, where) for part in parts]
+        return {"csr": stored, "shape": list(matrix.shape)}
+    if isinstance(value, Graph):
+        labels = value.nodes if value.has_labels else None
+        content = [value.to_scipy(), labels]
+        return {"graph": [_encode(part, arrays, where) for part in content]}
+    if isinstance(value, Params) and type(value).__name__ in _PARTS:
+        params = _encode(value.get_params(), arrays, where)
+        return {"part": type(value).__name__, "params": params}
+    if dataclasses.is_dataclass(value) and type(value).__name__ in _RECORDS:
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {"record": type(value).__name__, "fields": _encode(fields, arrays, where)}
+    raise ModelFileError(
+        f"{where} holds {value!r}, which cannot be stored as arrays and JSON; "
+        "pickle the estimator instead, or replace it by a named kernel or response"
+    )
+
+
+def _encode_array(value: Any, arrays: dict[str, Any], where: str) -> Any:
+    if value.dtype == object:
+        return {"objects": [_encode(item, arrays, where) for item in value.tolist()]}
+    key = f"a{len(arrays)}"
+    arrays[key] = value
+    return {"array": key}
+
+
+def _decode(value: Any, arrays: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"tuple": items}:
+            return tuple(_decode(items, arrays))
+        case {"dict": pairs}:
+            return {key: _decode(item, arrays) for key, item in pairs.items()}
+        case {"array": key}:
+            return arrays[key]
+        case {"objects": items}:
+            objects = np.empty(len(items), dtype=object)
+            objects[:] = _decode(items, arrays)
+            return objects
+        case {"csr": parts, "shape": shape}:
+            return sp.csr_array(tuple(_decode(parts, arrays)), shape=tuple(shape))
+        case {"graph": [matrix, labels]}:
+            return Graph._unchecked(_decode(matrix, arrays), _decode(labels, arrays))
+        case {"part": name, "params": params}:
+            return _PARTS[name](**_decode(params, arrays))
+        case {"record": name, "fields": fields}:
+            return _RECORDS[name](**_decode(fields, arrays))
+    raise ModelFileError(f"unknown entry with {sorted(value)}")

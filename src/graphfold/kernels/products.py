@@ -1,0 +1,295 @@
+"""Kernels that are a function of inner products, computed in place with half the work.
+
+k(x, y) = f(x'y, |x|^2, |y|^2). For k(X, X) a symmetric rank-k update computes one
+triangle of X X' (half the arithmetic of a product), f is applied to that triangle in
+place, strip by strip, and the strip is mirrored while it is still in the cache.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal, Self, final
+
+import numpy as np
+import scipy.linalg.blas
+import scipy.sparse as sp
+
+from graphfold import check
+from graphfold.arrays import Array, row_blocks
+from graphfold.kernels.bandwidth import median_squared_distance
+from graphfold.kernels.base import Kernel
+
+STRIP = 256
+
+
+class ProductKernel(Kernel):
+    """A kernel given by ``finish``: inner products in, kernel values out, in place."""
+
+    @abstractmethod
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        """Turn x'y into k(x, y) in place; norms are squared and shaped to broadcast."""
+
+    @abstractmethod
+    def of_norms(self, norms: Array) -> Array:
+        """k(x, x) from |x|^2."""
+
+    def prepare(self, X: Any, like: Any) -> Any:
+        """X as the inner products want it; ``like`` is the reference set."""
+        return X
+
+    def block(self, X: Any, Y: Any) -> Array:
+        X, Y = self.prepare(X, Y), self.prepare(Y, Y)
+        products = X @ Y.T
+        products = products.toarray() if sp.issparse(products) else products
+        norms_x, norms_y = squared_norms(X), squared_norms(Y)
+        return self.finish(np.asarray(products), norms_x[:, None], norms_y[None])
+
+    def gram(self, X: Any) -> Array:
+        X = self.prepare(X, X)
+        norms = squared_norms(X)
+        if sp.issparse(X):
+            products = (X @ X.T).toarray()
+            return self.finish(products, norms[:, None], norms[None])
+        products = lower_triangle_of_products(X)
+        for rows in row_blocks(len(products), STRIP):
+            square = products[rows, rows]
+            square[:] = np.tril(square) + np.tril(square, -1).T
+            strip = products[rows, : rows.stop]
+            self.finish(strip, norms[rows, None], norms[None, : rows.stop])
+            products[: rows.start, rows] = strip[:, : rows.start].T
+        return products
+
+    def diagonal(self, X: Any) -> Array:
+        return self.of_norms(squared_norms(self.prepare(X, X)))
+
+    def factor(self, X: Any) -> Any:
+        return None
+
+
+@final
+class Linear(ProductKernel):
+    """k(x, y) = x'y: PCA in the language of kernels.
+
+    Examples
+    --------
+    >>> from graphfold import kernels
+    >>> kernels.Linear().block([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    positive = True
+
+    def __init__(self) -> None:
+        pass
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        return self
+
+    def prepare(self, X: Any, like: Any) -> Any:
+        return X if sp.issparse(X) else np.asarray(X)
+
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        return products
+
+    def of_norms(self, norms: Array) -> Array:
+        return norms
+
+    def factor(self, X: Any) -> Any:
+        return X
+
+
+@final
+class Cosine(ProductKernel):
+    """k(x, y) = x'y / (|x| |y|); a zero row stays zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import kernels
+    >>> kernels.Cosine().block(np.array([[1.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[0.6]])
+    """
+
+    positive = True
+
+    def __init__(self) -> None:
+        pass
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        return self
+
+    def prepare(self, X: Any, like: Any) -> Any:
+        return unit_rows(X)
+
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        return products
+
+    def of_norms(self, norms: Array) -> Array:
+        return norms
+
+    def factor(self, X: Any) -> Any:
+        return unit_rows(X)
+
+
+@final
+class Gaussian(ProductKernel):
+    """k(x, y) = exp(-gamma |x - y|^2), gamma = 1 / (2 sigma^2).
+
+    Parameters
+    ----------
+    gamma : float, "median" or None, default="median"
+        ``"median"``: sigma^2 is the median squared distance over distinct pairs of
+        at most 2,000 rows. ``None``: 1 / n_features, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import kernels
+    >>> kernels.Gaussian(gamma=0.5).block(np.array([[0.0]]), np.array([[2.0]])).round(4)
+    array([[0.1353]])
+    """
+
+    positive = True
+
+    def __init__(self, gamma: float | Literal["median"] | None = "median") -> None:
+        self.gamma = gamma
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        if self.gamma == "median":
+            return self.with_params(gamma=0.5 / median_squared_distance(X, rng))
+        return self.with_params(gamma=width("gamma", self.gamma, X))
+
+    def prepare(self, X: Any, like: Any) -> Any:
+        # distances do not change under a common shift, but |x|^2 + |y|^2 - 2 x'y
+        # loses every digit when the data lie far from the origin
+        return X if sp.issparse(X) else X - like.mean(axis=0)
+
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        gamma = float(self.gamma)  # type: ignore[arg-type]
+        products *= 2 * gamma
+        products -= gamma * norms_x
+        products -= gamma * norms_y
+        np.minimum(products, 0, out=products)
+        return np.exp(products, out=products)
+
+    def of_norms(self, norms: Array) -> Array:
+        return np.ones_like(norms)
+
+
+@final
+class Polynomial(ProductKernel):
+    """k(x, y) = (gamma x'y + coef0)^degree; the paper has gamma = 1.
+
+    Parameters
+    ----------
+    degree : float, default=3
+    coef0 : float, default=1
+    gamma : float or None, default=1
+        ``None``: 1 / n_features, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import kernels
+    >>> kernels.Polynomial(degree=2).block(np.array([[1.0]]), np.array([[2.0]]))
+    array([[9.]])
+    """
+
+    def __init__(
+        self, degree: float = 3, coef0: float = 1, gamma: float | None = 1.0
+    ) -> None:
+        self.degree = degree
+        self.coef0 = coef0
+        self.gamma = gamma
+
+    @property
+    def positive(self) -> bool:  # type: ignore[override]
+        return float(self.degree).is_integer() and self.coef0 >= 0
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        check.at_least("degree", self.degree, 0)
+        return self.with_params(gamma=width("gamma", self.gamma, X))
+
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        products *= float(self.gamma)  # type: ignore[arg-type]
+        products += float(self.coef0)
+        return power_in_place(products, self.degree)
+
+    def of_norms(self, norms: Array) -> Array:
+        return self.finish(norms.copy(), norms, norms)
+
+
+@final
+class Sigmoid(ProductKernel):
+    """k(x, y) = tanh(gamma x'y + coef0); not positive semi-definite in general.
+
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        ``None``: 1 / n_features, as in scikit-learn.
+    coef0 : float, default=1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import kernels
+    >>> k = kernels.Sigmoid(gamma=1.0, coef0=0.0)
+    >>> k.block(np.array([[1.0]]), np.array([[1.0]])).round(4)
+    array([[0.7616]])
+    """
+
+    def __init__(self, gamma: float | None = None, coef0: float = 1) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        return self.with_params(gamma=width("gamma", self.gamma, X))
+
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        products *= float(self.gamma)  # type: ignore[arg-type]
+        products += float(self.coef0)
+        return np.tanh(products, out=products)
+
+    def of_norms(self, norms: Array) -> Array:
+        return self.finish(norms.copy(), norms, norms)
+
+
+def width(name: str, value: float | None, X: Any) -> float:
+    """A kernel's width: the number given, or 1 / n_features for None."""
+    return 1.0 / X.shape[1] if value is None else check.at_least(name, value, 0)
+
+
+def squared_norms(X: Any) -> Array:
+    """|x|^2 for each row."""
+    if sp.issparse(X):
+        return np.asarray(sp.csr_array(X).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows divided by their length; a zero row stays zero."""
+    lengths = np.sqrt(squared_norms(X))
+    lengths[lengths == 0] = 1.0
+    if sp.issparse(X):
+        scale = sp.dia_array((1 / lengths[None], [0]), shape=(len(lengths),) * 2)
+        return sp.csr_array(scale @ X)
+    return X / lengths[:, None]
+
+
+def lower_triangle_of_products(X: Array) -> Array:
+    """X X', of which only the lower triangle is filled: half a product's work."""
+    X = np.ascontiguousarray(X)
+    syrk = scipy.linalg.blas.ssyrk if X.dtype == np.float32 else scipy.linalg.blas.dsyrk
+    # BLAS counts in columns: X.T is X without a copy, and its upper triangle is
+    # our lower one
+    return np.asarray(syrk(1.0, X.T, trans=1, lower=0).T)
+
+
+def power_in_place(values: Array, exponent: float) -> Array:
+    """values ** exponent, by multiplication where the exponent is a small integer."""
+    if not float(exponent).is_integer() or not 1 <= exponent <= 8:
+        return np.power(values, exponent, out=values)
+    base = values.copy()
+    for _ in range(int(exponent) - 1):
+        values *= base
+    return values

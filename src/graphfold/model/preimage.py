@@ -1,0 +1,55 @@
+"""From the embedding back to X: kernel ridge regression, in the words of KernelPCA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from graphfold.arrays import Array
+from graphfold.errors import KernelError
+from graphfold.kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Preimage:
+    """X(z) = k(z, Z) (k(Z, Z) + alpha I)^-1 X.
+
+    For dense X the product of the inverse with X is kept. For sparse X it would be
+    dense, so X stays as it is and the factor of the inverse is kept instead.
+    """
+
+    kernel: Kernel
+    embedding: Array
+    coefficients: Array | None
+    factor: Array | None
+    X: Any
+
+    def of(self, Z: Array) -> Array:
+        """Points of the original space for rows of the embedding."""
+        K = self.kernel.block(Z, self.embedding)
+        if self.coefficients is not None:
+            return np.asarray(K @ self.coefficients)
+        weights = scipy.linalg.cho_solve((self.factor, True), K.T).T
+        return np.asarray(weights @ self.X)
+
+
+def preimage(kernel: Kernel, embedding: Array, X: Any, alpha: float) -> Preimage:
+    """Learn the way back from ``embedding`` to X with a ridge of ``alpha``."""
+    K = kernel.gram(embedding)
+    K.flat[:: len(K) + 1] += alpha
+    try:
+        factor = scipy.linalg.cholesky(K, lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        raise KernelError(
+            "the kernel matrix of the embedding plus alpha is not positive definite, so "
+            f"there is no inverse transform; got alpha={alpha}: use a larger alpha or a "
+            "positive kernel"
+        ) from None
+    if sp.issparse(X):
+        return Preimage(kernel, embedding, None, factor, sp.csr_array(X))
+    coefficients = scipy.linalg.cho_solve((factor, True), X)
+    return Preimage(kernel, embedding, coefficients, None, None)

@@ -1,0 +1,129 @@
+"""The one problem: M = sum theta_q K_q + gamma sum beta_l R_l, and its top eigenvectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from graphfold.arrays import Array, signs_of_columns
+from graphfold.model.terms import Term
+from graphfold.operators import Centered, Sum, SymmetricOperator
+from graphfold.solvers import Eigenpairs, top_eigenpairs
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A sum of terms that can be printed and inspected before it is solved.
+
+    ``gamma`` multiplies every graph term. With ``center`` the problem is
+    P M P, P = I - qq', q = 1/sqrt(n): the kernel is centred as in kernel PCA, and the
+    constant vector, which climbs into the top as gamma grows, is kept out of the
+    answer.
+    """
+
+    kernels: tuple[Term, ...]
+    theta: tuple[float, ...]
+    graphs: tuple[Term, ...] = ()
+    beta: tuple[float, ...] = ()
+    gamma: float = 0.0
+    center: bool = True
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return (self.kernels + self.graphs)[0].operator.n
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the operator."""
+        return np.result_type(*(t.operator.dtype for t in self.kernels + self.graphs))
+
+    def data_operator(self) -> SymmetricOperator | None:
+        """sum theta K, centred if the problem is; None where there is no kernel."""
+        return self._gather(self.kernels, self.theta)
+
+    def raw_data_operator(self) -> SymmetricOperator | None:
+        """sum theta K as it is, not centred."""
+        weighted = _weighted(self.kernels, self.theta)
+        return Sum(weighted) if weighted else None
+
+    def graph_operator(self) -> SymmetricOperator | None:
+        """sum beta R, neither centred nor scaled by gamma; None without a graph."""
+        weighted = _weighted(self.graphs, self.beta)
+        return Sum(weighted) if weighted else None
+
+    def operator(self) -> SymmetricOperator:
+        """M (or P M P)."""
+        graph_weights = [self.gamma * weight for weight in self.beta]
+        operator = self._gather(
+            self.kernels + self.graphs, (*self.theta, *graph_weights)
+        )
+        if operator is None:
+            raise ValueError("a problem needs at least one term")
+        return operator
+
+    def _gather(
+        self, terms: Sequence[Term], weights: Sequence[float]
+    ) -> SymmetricOperator | None:
+        weighted = _weighted(terms, weights)
+        if not weighted:
+            return None
+        total = weighted[0] if len(weighted) == 1 else Sum(weighted)
+        return Centered(total) if self.center else total
+
+    def with_gamma(self, gamma: float) -> Self:
+        """The same problem with another strength of the graph."""
+        return replace(self, gamma=float(gamma))
+
+    def trivial_vector(self) -> Array | None:
+        """q = 1/sqrt(n), to be avoided; None where nothing is."""
+        if not self.center:
+            return None
+        return np.full((self.n, 1), self.n**-0.5, dtype=self.dtype)
+
+    def solve(self, d: int, **how: Any) -> Eigenpairs:
+        """Top-d eigenpairs with signs fixed: the entry of largest size is positive."""
+        trivial = self.trivial_vector()
+        room = self.n - (trivial is not None)
+        pairs = top_eigenpairs(self.operator(), min(d, room), avoid=trivial, **how)
+        if d > room and trivial is not None:
+            # all n are asked for: the last is the constant vector itself
+            pairs = replace(
+                pairs,
+                values=np.append(pairs.values, pairs.values.dtype.type(0)),
+                vectors=np.hstack([pairs.vectors, trivial]),
+                residuals=np.append(pairs.residuals, 0.0),
+            )
+        signs = signs_of_columns(pairs.vectors).astype(pairs.vectors.dtype)
+        return replace(pairs, vectors=pairs.vectors * signs)
+
+    def objective(self, V: Array) -> float:
+        """tr(V' M V)."""
+        return float(self.operator().energies(V).sum())
+
+    def __str__(self) -> str:
+        parts = [
+            f"{weight:.4g} K[{term.name}]"
+            for weight, term in zip(self.theta, self.kernels, strict=True)
+        ]
+        parts += [
+            f"{self.gamma * weight:.4g} R[{term.name}: {term.operator.describe()}]"
+            for weight, term in zip(self.beta, self.graphs, strict=True)
+        ]
+        M = " + ".join(parts)
+        formula = f"P ({M}) P, P = I - 11'/n" if self.center else M
+        return f"M = {formula}; n = {self.n}, {self.dtype.name}"
+
+
+def _weighted(
+    terms: Sequence[Term], weights: Sequence[float]
+) -> list[SymmetricOperator]:
+    """Terms times their weights; a term of weight 0 is left out."""
+    return [
+        term.operator if weight == 1 else float(weight) * term.operator
+        for term, weight in zip(terms, weights, strict=True)
+        if weight != 0
+    ]

@@ -1,0 +1,232 @@
+"""From a kernel or a graph to a term of M: an operator and what is known of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.errors import ResponseError, SplitMultipletWarning
+from graphfold.graphs.laplacian import Laplacian
+from graphfold.graphs.responses import Response
+from graphfold.kernels import Kernel, Precomputed
+from graphfold.operators import (
+    ChebyshevFunction,
+    Dense,
+    Diagonal,
+    LowRank,
+    Sparse,
+    SpectralFunction,
+    SymmetricOperator,
+    TiledKernel,
+)
+from graphfold.solvers import top_eigenpairs
+
+#: up to this many nodes the whole eigenbasis of a graph is cheap
+SMALL_BASIS = 1000
+#: up to this many nodes it is computed where nothing else will do
+LARGEST_BASIS = 10_000
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of M: ``weight * operator``.
+
+    ``size`` is c(R) for a graph term: strength is measured in it. ``is_laplacian``
+    marks R = -L, whose extension to new points is exact in their edges.
+    """
+
+    name: str
+    operator: SymmetricOperator
+    size: float = 1.0
+    is_laplacian: bool = False
+
+
+def kernel_term(
+    kernel: Kernel, X: Any, *, tiled: bool = False, strip: int = 512
+) -> Term:
+    """K as an operator: low-rank where X itself is a factor, stored, or tiled."""
+    name = type(kernel).__name__
+    bounds = (0.0, np.inf) if kernel.positive else None
+    if isinstance(kernel, Precomputed):
+        if sp.issparse(X):
+            return Term(name, Sparse(X, name="K"))
+        return Term(name, Dense(kernel.gram(X), name="K"))
+    if has_cheap_factor(kernel, X):
+        return Term(name, LowRank(kernel.factor(X), name="K"))
+    if tiled:
+        operator = TiledKernel(
+            kernel.block,
+            X,
+            kernel.diagonal(X),
+            strip=strip,
+            bounds=bounds or (-np.inf, np.inf),
+        )
+        return Term(name, operator)
+    return Term(name, Dense(kernel.gram(X), bounds=bounds, name="K"))
+
+
+def has_cheap_factor(kernel: Kernel, X: Any) -> bool:
+    """Whether products through Z Z' cost less than products with K itself."""
+    if type(kernel).factor is Kernel.factor or kernel.factor(X[:1]) is None:
+        return False
+    n, n_columns = X.shape
+    numbers = X.nnz if sp.issparse(X) else n * n_columns
+    return bool(2 * numbers < n * n)
+
+
+def graph_term(
+    laplacian: Laplacian,
+    response: Response | None,
+    *,
+    n_components: int,
+    rng: np.random.Generator,
+    name: str = "graph",
+) -> Term:
+    """R as an operator: -L, or a response of L in the basis or by polynomials."""
+    if response is None:
+        return Term(name, -laplacian.operator, laplacian.scale, is_laplacian=True)
+    response.check(largest_eigenvalue(laplacian, response, rng))
+    rank = response.needed_eigenvalue(n_components)
+    if rank is not None:
+        response = response.bind(low_eigenvalue(laplacian, rank, rng))
+    operator, peak = function_of_laplacian(laplacian, response, rng)
+    size = response.size(laplacian.scale)
+    # r(0) = 0 makes r_dagger(0) = 0 say nothing: take the largest value instead
+    return Term(name, operator, size if size > 0 else peak)
+
+
+def function_of_laplacian(
+    laplacian: Laplacian, response: Response, rng: np.random.Generator
+) -> tuple[SymmetricOperator, float]:
+    """The term that a response makes of L, and its largest size.
+
+    The whole basis on small graphs; beyond, polynomials for smooth responses and the
+    lowest eigenvectors for a bandlimited one.
+    """
+    low_rank = response.low_rank()
+    if laplacian.n > SMALL_BASIS:
+        if low_rank is not None and low_rank[0] <= laplacian.n // 10:
+            return _from_lowest(laplacian, response, *low_rank, rng=rng)
+        if response.smooth:
+            try:
+                tol = 1e-6 if laplacian.operator.dtype == np.float32 else 1e-12
+                polynomial = ChebyshevFunction(
+                    laplacian.operator, response.term, tol=tol, name="r(L)"
+                )
+                return polynomial, max(map(abs, polynomial.bounds()))
+            except ValueError:
+                if laplacian.n > LARGEST_BASIS:
+                    raise _needs_basis(laplacian, response) from None
+        elif laplacian.n > LARGEST_BASIS:
+            raise _needs_basis(laplacian, response)
+    return _from_basis(laplacian, response)
+
+
+def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:
+    return ResponseError(
+        f"response {response!r} has a jump or a pole, so it needs the whole eigenbasis, "
+        f"which is computed up to {LARGEST_BASIS} nodes; the graph has {laplacian.n}: "
+        "use a smooth response, or Bandlimited"
+    )
+
+
+def _from_basis(
+    laplacian: Laplacian, response: Response
+) -> tuple[SymmetricOperator, float]:
+    values, vectors = lowest_eigenpairs(laplacian, laplacian.n, solver="lapack")
+    low_rank = response.low_rank()
+    if low_rank is not None:
+        response = _whole_multiplet(response, low_rank[0], values)
+    term = response.term(values)
+    return SpectralFunction(vectors, term, name="r(L)"), float(np.abs(term).max())
+
+
+def _from_lowest(
+    laplacian: Laplacian,
+    response: Response,
+    n_low: int,
+    rest: float,
+    *,
+    rng: np.random.Generator,
+) -> tuple[SymmetricOperator, float]:
+    wanted = n_low + 1
+    while True:
+        values, vectors = lowest_eigenpairs(laplacian, wanted, rng=rng)
+        whole = multiplet_end(values, n_low)
+        if whole < wanted or wanted == laplacian.n:
+            break
+        wanted = min(2 * wanted, laplacian.n)
+    response = _whole_multiplet(response, n_low, values)
+    operator = SpectralFunction(
+        vectors[:, :whole], response.term(values[:whole]), rest=rest, name="r(L)"
+    )
+    return operator, max(map(abs, operator.bounds()))
+
+
+def multiplet_end(values: Any, n_low: int) -> int:
+    """Where the group of equal eigenvalues ends that a cut after n_low would split."""
+    n_low = min(n_low, len(values))
+    slack = 1e-8 * max(float(np.abs(values).max()), 1.0)
+    return int(np.searchsorted(values, values[n_low - 1] + slack, side="right"))
+
+
+def _whole_multiplet(response: Response, n_low: int, values: Any) -> Response:
+    whole = multiplet_end(values, n_low)
+    if whole <= n_low:
+        return response
+    warnings.warn(
+        f"n_low={n_low} cuts a group of equal eigenvalues of the graph; "
+        f"the group is taken whole, n_low={whole}",
+        SplitMultipletWarning,
+        stacklevel=2,
+    )
+    return response.with_params(n_low=whole)
+
+
+def lowest_eigenpairs(
+    laplacian: Laplacian,
+    count: int,
+    *,
+    solver: str = "auto",
+    rng: np.random.Generator | None = None,
+) -> tuple[Any, Any]:
+    """The smallest eigenvalues of L, ascending, and their eigenvectors.
+
+    They are the largest of bound * I - L, reached by products alone.
+    """
+    L = laplacian.operator
+    top = Diagonal(np.full(L.n, laplacian.bound, dtype=L.dtype), name="b I")
+    pairs = top_eigenpairs(top - L, count, solver=solver, rng=rng)
+    values = laplacian.bound - pairs.values.astype(np.float64)
+    # what is zero up to rounding is zero: r may have a pole there
+    values[np.abs(values) < 1e-12 * laplacian.bound] = 0.0
+    return values, pairs.vectors
+
+
+def low_eigenvalue(laplacian: Laplacian, rank: int, rng: np.random.Generator) -> float:
+    """The rank-th smallest eigenvalue of L, or the first positive one after it."""
+    wanted = min(rank, laplacian.n)
+    while True:
+        values, _ = lowest_eigenpairs(laplacian, wanted, rng=rng)
+        positive = values[wanted - 1 :][values[wanted - 1 :] > 1e-9 * laplacian.bound]
+        if len(positive):
+            return float(positive[0])
+        if wanted == laplacian.n:
+            return laplacian.bound
+        wanted = min(2 * wanted, laplacian.n)
+
+
+def largest_eigenvalue(
+    laplacian: Laplacian, response: Response, rng: np.random.Generator
+) -> float:
+    """Largest eigenvalue where a response needs it exactly, else its certified bound."""
+    try:
+        response.check(laplacian.bound)
+        return laplacian.bound
+    except ResponseError:
+        pairs = top_eigenpairs(laplacian.operator, 1, rng=rng)
+        return float(pairs.values[0])

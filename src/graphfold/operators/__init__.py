@@ -1,0 +1,30 @@
+"""What a symmetric matrix is: products only, never solves.
+
+=============  ==========================================================
+base           ``SymmetricOperator``: apply, diagonal, bounds; + and scalar *
+algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H)
+stored         ``Dense``, ``Sparse``, ``LowRank`` (Z W Z'), ``Diagonal``
+tiled          ``TiledKernel``: strips computed at each product, never stored
+filtered       ``SpectralFunction`` (eigenbasis), ``ChebyshevFunction``
+=============  ==========================================================
+"""
+
+from graphfold.operators.algebra import Centered, Scaled, Sum
+from graphfold.operators.base import SymmetricOperator
+from graphfold.operators.filtered import ChebyshevFunction, SpectralFunction
+from graphfold.operators.stored import Dense, Diagonal, LowRank, Sparse
+from graphfold.operators.tiled import TiledKernel
+
+__all__ = [
+    "Centered",
+    "ChebyshevFunction",
+    "Dense",
+    "Diagonal",
+    "LowRank",
+    "Scaled",
+    "Sparse",
+    "SpectralFunction",
+    "Sum",
+    "SymmetricOperator",
+    "TiledKernel",
+]

@@ -1,0 +1,93 @@
+"""The contract of a symmetric operator: a product with a block, and its diagonal."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import Array, row_blocks
+
+Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-np.inf, np.inf)
+
+
+class SymmetricOperator(ABC):
+    """A real symmetric n x n matrix known by its products.
+
+    Subclasses set ``n`` and ``dtype`` and give ``apply``, ``diagonal`` and
+    ``bounds``. They know nothing of eigenvalues or of solving. Symmetric means that
+    there is no adjoint to write and none to get wrong.
+    """
+
+    n: int
+    dtype: np.dtype[Any]
+
+    @abstractmethod
+    def apply(self, V: Array) -> Array:
+        """The product with a block V of n rows."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """The n diagonal entries."""
+
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """Certified interval that holds every eigenvalue (infinite where unknown)."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The operator as a short formula."""
+
+    def trace(self) -> float:
+        """Sum of the eigenvalues."""
+        return float(self.diagonal().sum(dtype=np.float64))
+
+    def energies(self, V: Array) -> Array:
+        """v' M v for each column v of V, in float64."""
+        return np.einsum("ij,ij->j", V, self.apply(V), dtype=np.float64)
+
+    def to_dense(self) -> Array:
+        """The matrix itself, by n products; only for small n."""
+        matrix = np.empty((self.n, self.n), dtype=self.dtype)
+        for columns in row_blocks(self.n, 256):
+            matrix[:, columns] = self.apply(unit_columns(self.n, columns, self.dtype))
+        return (matrix + matrix.T) / 2
+
+    def __add__(self, other: SymmetricOperator) -> SymmetricOperator:
+        from graphfold.operators.algebra import Sum
+
+        return Sum([self, other])
+
+    def __mul__(self, factor: float) -> SymmetricOperator:
+        from graphfold.operators.algebra import Scaled
+
+        return Scaled(factor, self)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> SymmetricOperator:
+        return self * -1.0
+
+    def __sub__(self, other: SymmetricOperator) -> SymmetricOperator:
+        return self + -other
+
+    def __repr__(self) -> str:
+        return f"{self.describe()}  [{self.n} x {self.n}, {self.dtype.name}]"
+
+
+def unit_columns(n: int, columns: slice, dtype: np.dtype[Any]) -> Array:
+    """The given columns of the identity."""
+    block = np.zeros((n, columns.stop - columns.start), dtype=dtype)
+    block[np.arange(columns.start, columns.stop), np.arange(block.shape[1])] = 1.0
+    return block
+
+
+def diagonal_by_products(operator: SymmetricOperator) -> Array:
+    """The diagonal by n products, for operators that have no cheaper way."""
+    diagonal = np.empty(operator.n, dtype=operator.dtype)
+    for columns in row_blocks(operator.n, 256):
+        product = operator.apply(unit_columns(operator.n, columns, operator.dtype))
+        diagonal[columns] = np.diagonal(product[columns])
+    return diagonal

@@ -1,0 +1,150 @@
+"""A function of an operator, f(M): in an eigenbasis, or by Chebyshev polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from graphfold.arrays import Array
+from graphfold.operators.base import Bounds, SymmetricOperator, diagonal_by_products
+
+ScalarFunction = Callable[[Array], Array]
+
+
+@final
+class SpectralFunction(SymmetricOperator):
+    """U diag(f) U' + rest * (I - U U') for orthonormal eigenvectors U.
+
+    With all n eigenvectors it is f(M) exactly. With a few of them it is f(M) where f
+    has one value, ``rest``, on all other eigenvalues. Costs 4 n r per column.
+    """
+
+    def __init__(
+        self, vectors: Array, values: Array, *, rest: float = 0.0, name: str = "f(L)"
+    ):
+        self.vectors, self.values, self.rest, self.name = vectors, values, rest, name
+        self.n, self.dtype = len(vectors), vectors.dtype
+        self._weights = (values - rest).astype(self.dtype)
+
+    def apply(self, V: Array) -> Array:
+        coefficients = self.vectors.T @ V
+        shape = (-1,) + (1,) * (V.ndim - 1)
+        product = self.vectors @ (self._weights.reshape(shape) * coefficients)
+        if self.rest:
+            product += float(self.rest) * V
+        return np.asarray(product)
+
+    def diagonal(self) -> Array:
+        parts = np.einsum("ij,j,ij->i", self.vectors, self._weights, self.vectors)
+        return parts + self.dtype.type(self.rest)
+
+    def bounds(self) -> Bounds:
+        complete = self.vectors.shape[1] == self.n
+        ends = self.values if complete else np.append(self.values, self.rest)
+        return float(ends.min()), float(ends.max())
+
+    def describe(self) -> str:
+        return self.name
+
+
+@final
+class ChebyshevFunction(SymmetricOperator):
+    """p(M) for the Chebyshev interpolant p of f on a certified interval.
+
+    ``error_bound`` bounds |f - p| on the interval by the coefficients left out, so
+    |f(M) - p(M)| <= error_bound in the spectral norm. Costs ``degree`` products.
+
+    Raises
+    ------
+    ValueError
+        When the interval is not finite, or when no polynomial of degree
+        ``max_degree`` reaches ``tol`` (a jump, a pole, or a very steep f).
+    """
+
+    def __init__(
+        self,
+        operator: SymmetricOperator,
+        function: ScalarFunction,
+        *,
+        tol: float = 1e-12,
+        max_degree: int = 1000,
+        name: str = "f(L)",
+    ):
+        self.operator, self.name = operator, name
+        self.n, self.dtype = operator.n, operator.dtype
+        self.interval = operator.bounds()
+        if not np.isfinite(self.interval).all():
+            raise ValueError("a Chebyshev function needs a finite certified interval")
+        self.coefficients, self.error_bound = interpolate(
+            function, self.interval, tol, max_degree
+        )
+
+    @property
+    def degree(self) -> int:
+        """How many products with the operator one product with this one costs."""
+        return len(self.coefficients) - 1
+
+    def apply(self, V: Array) -> Array:
+        lower, upper = self.interval
+        middle, radius = (upper + lower) / 2, (upper - lower) / 2 or 1.0
+        product = self.coefficients[0] * V
+        if self.degree == 0:
+            return np.asarray(product)
+        older, newer = V, (self.operator.apply(V) - middle * V) * (1 / radius)
+        product += self.coefficients[1] * newer
+        for coefficient in self.coefficients[2:]:
+            following = self.operator.apply(newer)
+            following -= middle * newer
+            following *= 2 / radius
+            following -= older
+            older, newer = newer, following
+            product += coefficient * newer
+        return np.asarray(product)
+
+    def diagonal(self) -> Array:
+        return diagonal_by_products(self)
+
+    def bounds(self) -> Bounds:
+        values = chebyshev.chebval(np.linspace(-1, 1, 2001), self.coefficients)
+        # between the points of the grid p can rise by what its derivative allows
+        slope = np.abs(self.coefficients) @ np.arange(len(self.coefficients)) ** 2
+        slack = float(min(slope * 5e-4, np.abs(self.coefficients).sum()))
+        return float(values.min() - slack), float(values.max() + slack)
+
+    def describe(self) -> str:
+        return self.name
+
+
+def interpolate(
+    function: ScalarFunction, interval: Bounds, tol: float, max_degree: int
+) -> tuple[list[float], float]:
+    """Chebyshev coefficients of a function and a bound of what they leave out.
+
+    The function is sampled at twice the degree that is kept, doubling until the upper
+    half of the coefficients is negligible; only such a decay proves anything.
+    """
+    lower, upper = interval
+    middle, radius = (upper + lower) / 2, (upper - lower) / 2
+
+    def shifted(t: Array) -> Array:
+        return np.asarray(function(middle + radius * t), dtype=np.float64)
+
+    n_points = 32
+    while True:
+        with np.errstate(all="ignore"):
+            coefficients = chebyshev.chebinterpolate(shifted, n_points)
+        finite = np.isfinite(coefficients).all()
+        size = np.abs(coefficients)
+        if finite and size[n_points // 2 :].sum() <= tol * max(size.max(), 1e-300):
+            break
+        n_points *= 2
+        if n_points > 2 * max_degree:
+            raise ValueError(f"no polynomial of degree {max_degree} is accurate enough")
+    tails = np.cumsum(size[::-1])[::-1]
+    kept = max(1, int(np.argmax(tails <= tol * size.max())))
+    # aliasing folds the coefficients beyond n_points back: no more than the tail again
+    bound = 2 * float(tails[kept]) + np.finfo(np.float64).eps * float(size.sum())
+    return [float(c) for c in coefficients[:kept]], bound

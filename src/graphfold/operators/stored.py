@@ -1,0 +1,139 @@
+"""Operators whose numbers are in memory: dense, sparse, low-rank, diagonal."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array, row_blocks
+from graphfold.operators.base import Bounds, SymmetricOperator
+
+
+@final
+class Dense(SymmetricOperator):
+    """A symmetric array. Products cost 2 n^2 per column.
+
+    ``bounds``, if given, are the caller's certificate (a kernel knows that it is
+    positive semi-definite); otherwise Gershgorin's circles are used.
+    """
+
+    def __init__(self, matrix: Array, *, bounds: Bounds | None = None, name: str = "A"):
+        self.matrix = matrix
+        self.name = name
+        self.n, self.dtype = len(matrix), matrix.dtype
+        self._bounds = bounds
+
+    def apply(self, V: Array) -> Array:
+        return np.asarray(self.matrix @ V)
+
+    def diagonal(self) -> Array:
+        return np.diagonal(self.matrix).copy()
+
+    def bounds(self) -> Bounds:
+        if self._bounds is not None:
+            return self._bounds
+        size_of_rows = np.empty(self.n)
+        for rows in row_blocks(self.n, 1024):
+            size_of_rows[rows] = np.abs(self.matrix[rows]).sum(axis=1)
+        return gershgorin(self.diagonal(), size_of_rows)
+
+    def describe(self) -> str:
+        return self.name
+
+
+@final
+class Sparse(SymmetricOperator):
+    """A symmetric SciPy sparse matrix. Products cost 2 nnz per column."""
+
+    def __init__(self, matrix: Any, *, bounds: Bounds | None = None, name: str = "A"):
+        self.matrix = sp.csr_array(matrix)
+        self.name = name
+        self.n, self.dtype = self.matrix.shape[0], self.matrix.dtype
+        self._bounds = bounds
+
+    def apply(self, V: Array) -> Array:
+        return np.asarray(self.matrix @ V)
+
+    def diagonal(self) -> Array:
+        return np.asarray(self.matrix.diagonal())
+
+    def bounds(self) -> Bounds:
+        if self._bounds is not None:
+            return self._bounds
+        return gershgorin(self.diagonal(), np.asarray(abs(self.matrix).sum(axis=1)))
+
+    def describe(self) -> str:
+        return self.name
+
+
+@final
+class LowRank(SymmetricOperator):
+    """Z diag(weights) Z' from a factor Z (n x r), dense or sparse.
+
+    Products cost 4 n r (or 4 nnz(Z)) per column; nothing n x n is formed.
+    """
+
+    def __init__(self, Z: Any, weights: Array | None = None, *, name: str = "ZZ'"):
+        self.Z = sp.csr_array(Z) if sp.issparse(Z) else Z
+        self.weights = weights
+        self.name = name
+        self.n, self.dtype = self.Z.shape[0], self.Z.dtype
+
+    def apply(self, V: Array) -> Array:
+        coefficients = self.Z.T @ V
+        if self.weights is not None:
+            shape = (-1,) + (1,) * (coefficients.ndim - 1)
+            coefficients = self.weights.reshape(shape) * coefficients
+        return np.asarray(self.Z @ coefficients)
+
+    def diagonal(self) -> Array:
+        weights = np.ones(self.Z.shape[1], self.dtype)
+        weights = weights if self.weights is None else self.weights
+        if sp.issparse(self.Z):
+            return np.asarray(self.Z.power(2) @ weights)
+        return np.einsum("ij,j,ij->i", self.Z, weights, self.Z, optimize=True)
+
+    def bounds(self) -> Bounds:
+        weights = np.ones(1) if self.weights is None else self.weights
+        if sp.issparse(self.Z):
+            squared_norm = float(self.Z.power(2).sum())
+        else:
+            squared_norm = float(np.vdot(self.Z, self.Z))
+        # |Z W Z'| <= |W| |Z|_F^2, separately for the two signs of W
+        return (
+            min(float(weights.min()), 0.0) * squared_norm,
+            max(float(weights.max()), 0.0) * squared_norm,
+        )
+
+    def describe(self) -> str:
+        return self.name
+
+
+@final
+class Diagonal(SymmetricOperator):
+    """A diagonal matrix; a scalar multiple of the identity among them."""
+
+    def __init__(self, entries: Array, *, name: str = "D"):
+        self.entries = entries
+        self.name = name
+        self.n, self.dtype = len(entries), entries.dtype
+
+    def apply(self, V: Array) -> Array:
+        return self.entries.reshape((-1,) + (1,) * (V.ndim - 1)) * V
+
+    def diagonal(self) -> Array:
+        return self.entries.copy()
+
+    def bounds(self) -> Bounds:
+        return float(self.entries.min()), float(self.entries.max())
+
+    def describe(self) -> str:
+        return self.name
+
+
+def gershgorin(diagonal: Array, absolute_row_sums: Array) -> Bounds:
+    """Interval that holds the spectrum: each a_ii with a radius of its row's rest."""
+    radius = absolute_row_sums - np.abs(diagonal)
+    return float((diagonal - radius).min()), float((diagonal + radius).max())

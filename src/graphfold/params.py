@@ -1,0 +1,59 @@
+"""Parameters of kernels, recipes and responses: ``get_params``, ``set_params``, repr.
+
+The same contract as scikit-learn's estimators (the constructor only assigns), so that
+``graph__n_neighbors`` or ``kernel__gamma`` can be searched in a grid.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Params:
+    """An object that is fully described by its constructor's arguments."""
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        signature = inspect.signature(cls.__init__)
+        return [
+            name
+            for name, parameter in signature.parameters.items()
+            if name != "self"
+            and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+            and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+        ]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Arguments of the constructor, by name.
+
+        ``deep`` is there for scikit-learn's convention: parts hold no parts.
+        """
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments of the constructor and return the object itself."""
+        allowed = self._param_names()
+        for name, value in params.items():
+            if name not in allowed:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}; "
+                    f"it has {', '.join(allowed) or 'none'}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def with_params(self, **params: Any) -> Self:
+        """A copy with some parameters replaced; the original is not touched."""
+        return type(self)(**{**self.get_params(), **params})
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        return f"{type(self).__name__}({values})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.get_params() == other.get_params()
+
+    __hash__ = None  # type: ignore[assignment]  # parameters may change

@@ -1,0 +1,23 @@
+"""From an operator M to its top-d eigenpairs; top means algebraically largest.
+
+=============  ===========================================================
+result         ``Eigenpairs``: values, vectors, residuals, converged
+choose         ``top_eigenpairs``, the only door; ``choose_solver`` says why
+dense          LAPACK on the matrix itself
+krylov         block Krylov with restarts
+chebyshev      Chebyshev-filtered subspace iteration
+borrowed       LOBPCG behind our signature
+=============  ===========================================================
+"""
+
+from graphfold.solvers.choose import SOLVERS, Choice, choose_solver, top_eigenpairs
+from graphfold.solvers.result import Eigenpairs, Iteration
+
+__all__ = [
+    "SOLVERS",
+    "Choice",
+    "Eigenpairs",
+    "Iteration",
+    "choose_solver",
+    "top_eigenpairs",
+]

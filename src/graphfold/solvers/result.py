@@ -1,0 +1,83 @@
+"""What a solver is asked and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from graphfold.arrays import Array, orthonormal
+from graphfold.operators import SymmetricOperator
+
+
+class Iteration(NamedTuple):
+    """How far a solver has come: reported after every round."""
+
+    number: int
+    limit: int
+    residual: float
+
+
+#: called after every round; returning True stops the solver
+Observer = Callable[[Iteration], bool | None]
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """Top eigenpairs in falling order, and how good they are.
+
+    ``residuals`` are |M v - value v| relative to the size of M (the largest size of
+    an eigenvalue met), so they can be compared with ``tol``.
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    converged: bool
+    n_iterations: int
+    n_products: int
+    solver: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question put to every solver in the same words.
+
+    ``avoid`` holds orthonormal columns that answers must be orthogonal to; M must map
+    their complement into itself.
+    """
+
+    M: SymmetricOperator
+    d: int
+    tol: float
+    max_iter: int
+    rng: np.random.Generator
+    avoid: Array
+    start: Array | None
+    observer: Observer | None
+
+    def random_block(self, width: int) -> Array:
+        """An orthonormal starting block: the given start, filled up at random."""
+        block = self.rng.standard_normal((self.M.n, width)).astype(self.M.dtype)
+        if self.start is not None:
+            given = self.start[:, :width]
+            block[:, : given.shape[1]] = given
+        return orthonormal(block, against=self.avoid)
+
+    def observe(self, number: int, residual: float) -> bool:
+        """Report a round; True means that the observer wants to stop."""
+        if self.observer is None:
+            return False
+        return bool(self.observer(Iteration(number, self.max_iter, residual)))
+
+
+def relative_residuals(
+    MV: Array, V: Array, values: Array, size: float
+) -> tuple[Array, Array]:
+    """The residual block M V - V diag(values) and its column norms relative to M."""
+    block = MV - V * values.astype(V.dtype)
+    norms = np.linalg.norm(block, axis=0) / (size or 1.0)
+    return block, norms

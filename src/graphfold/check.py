@@ -19,12 +19,13 @@ def integer_between(name: str, value: Any, low: int, high: int, why: str = "") -
     """``value`` as an int in [low, high]."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
         raise GraphfoldError(f"{name} must be an integer; got {value!r}")
-    if not low <= value <= high:
+    number = int(value)
+    if not low <= number <= high:
         reason = f" ({why})" if why else ""
         raise GraphfoldError(
             f"{name} must be between {low} and {high}{reason}; got {value}"
         )
-    return int(value)
+    return number
 
 
 def at_least(name: str, value: Any, low: float, *, strict: bool = False) -> float:

@@ -167,7 +167,10 @@ def _encode(value: Any, arrays: dict[str, Any], where: str) -> Any:
         return {"part": type(value).__name__, "params": params}
     if dataclasses.is_dataclass(value) and type(value).__name__ in _RECORDS:
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return {"record": type(value).__name__, "fields": _encode(fields, arrays, where)}
+        return {
+            "record": type(value).__name__,
+            "fields": _encode(fields, arrays, where),
+        }
     raise ModelFileError(
         f"{where} holds {value!r}, which cannot be stored as arrays and JSON; "
         "pickle the estimator instead, or replace it by a named kernel or response"

@@ -2,7 +2,9 @@
 
 ==================  ======================================================
 graph_kernel_pca    ``GraphKernelPCA``: one kernel, one graph
+statement           from arguments and rows to the Problem
 rows                rows of X meet nodes of a graph, by label
+advice              warnings of a fit, each with its remedy
 progress            scikit-learn's callbacks and ``verbose``
 ==================  ======================================================
 """

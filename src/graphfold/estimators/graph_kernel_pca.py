@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
@@ -13,37 +12,28 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphfold import check, io
 from graphfold.arrays import Array
-from graphfold.errors import (
-    DegenerateKernelWarning,
-    DisconnectedGraphWarning,
-    GraphfoldError,
-    SignedGraphWarning,
-    WeakSpectrumWarning,
-)
-from graphfold.estimators import rows
+from graphfold.errors import GraphfoldError
+from graphfold.estimators import advice, rows
 from graphfold.estimators.progress import (
     CallbackSupportMixin,
     FitProgress,
     with_callbacks,
 )
-from graphfold.graphs import Graph, GraphRecipe, Laplacian, laplacian
+from graphfold.estimators.statement import generator, graph_of_fit, state_problem
+from graphfold.graphs import Graph, Laplacian
 from graphfold.graphs.laplacian import KINDS
-from graphfold.graphs.responses import Response, response_from
+from graphfold.graphs.responses import Response
 from graphfold.kernels import Kernel, Linear, Precomputed
-from graphfold.kernels.degenerate import degeneracy
 from graphfold.kernels.names import kernel_from
 from graphfold.model.extend import Extension, data_share, graph_share
 from graphfold.model.plan import Plan, make_plan
 from graphfold.model.preimage import preimage
 from graphfold.model.problem import Problem
-from graphfold.model.strength import absolute_strength
-from graphfold.model.terms import Term, graph_term, has_cheap_factor, kernel_term
+from graphfold.model.terms import has_cheap_factor
 from graphfold.solvers import SOLVERS, Eigenpairs
 
 SCALINGS = ("eigenvalue", "orthonormal", "unit")
@@ -211,17 +201,18 @@ class GraphKernelPCA(
         self._check_parameters(X)
         labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
         progress = FitProgress(self, X, y)
-        rng = self._rng()
+        rng = generator(self.random_state)
 
         kernel = self._kernel(X).bind(X, rng)
-        self._warn_of_degeneracy(kernel, X, rng)
+        advice.on_kernel(kernel, X, rng)
         plan = self._plan(kernel, X)
         progress.say(f"plan: {plan}")
-        recipe, graph = self._graph_of_rows(graph, labels, X)
-        problem, L = self._problem(kernel, X, graph, plan, rng)
+        recipe, graph = graph_of_fit(graph, labels, X)
+        how = self._how(rng)
+        problem, L = state_problem(self, kernel, X, graph, plan, how)
         progress.say(str(problem))
-        pairs = problem.solve(self.n_components, **self._how(rng), observer=progress.round_done)
-        self._warn_of_convergence(pairs)
+        pairs = problem.solve(self.n_components, **how, observer=progress.round_done)
+        advice.on_convergence(pairs)
 
         self._keep(problem, pairs, kernel, X, graph, L)
         self._recipe, self._fit_labels = recipe, labels
@@ -234,17 +225,17 @@ class GraphKernelPCA(
         return self.fit(X, y, node_ids=node_ids).embedding_.copy()
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
+        return rows.refuse_non_finite(
+            validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2 if reset else 1,
+            )
         )
-        rows.refuse_non_finite(X)
-        return X
 
     def _check_parameters(self, X: Any) -> None:
         n = X.shape[0]
@@ -263,12 +254,6 @@ class GraphKernelPCA(
             check.at_least("tol", self.tol, 0)
         if self.max_iter is not None:
             check.integer_between("max_iter", self.max_iter, 1, 2**31)
-
-    def _rng(self) -> np.random.Generator:
-        if self.random_state is None:
-            return np.random.default_rng(0)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return np.random.default_rng(seed)
 
     def _how(self, rng: np.random.Generator) -> dict[str, Any]:
         """How every eigenproblem of this fit is to be solved."""
@@ -298,55 +283,6 @@ class GraphKernelPCA(
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
         )
-
-    def _graph_of_rows(
-        self, graph: Any, labels: Array | None, X: Any
-    ) -> tuple[GraphRecipe | None, Graph | None]:
-        if graph is None:
-            return None, None
-        if isinstance(graph, GraphRecipe):
-            recipe = graph.bind(X)
-            found = recipe.build(X)
-        else:
-            recipe, found = None, rows.graph_of_rows(graph, labels, X.shape[0])
-        isolated = int((np.diff(found.to_scipy().indptr) == 0).sum())
-        if isolated > found.n_nodes / 2:
-            warnings.warn(
-                f"{isolated} of {found.n_nodes} rows have no edge, so the kernel alone "
-                "places them: check that the labels are the right ones, or add edges",
-                DisconnectedGraphWarning,
-                stacklevel=3,
-            )
-        if found.is_signed:
-            warnings.warn(
-                "the graph has negative weights, so its Laplacian is not positive "
-                'semi-definite: use negative="clip" or "abs" unless that is meant',
-                SignedGraphWarning,
-                stacklevel=3,
-            )
-        return recipe, found
-
-    def _problem(
-        self,
-        kernel: Kernel,
-        X: Any,
-        graph: Graph | None,
-        plan: Plan,
-        rng: np.random.Generator,
-    ) -> tuple[Problem, Laplacian | None]:
-        """M = K + gamma R for these rows; nothing is solved but the scale of K."""
-        tiled = plan.storage == "tiled"
-        K = kernel_term(kernel, X, tiled=tiled, strip=plan.strip)
-        if graph is None:
-            return Problem((K,), (1.0,), center=self.center), None
-        L = laplacian(graph, self.laplacian, K.operator.dtype)
-        response = response_from(self.response)
-        R: Term = graph_term(L, response, n_components=self.n_components, rng=rng)
-        problem = Problem((K,), (1.0,), (R,), (1.0,), center=self.center)
-        gamma = absolute_strength(
-            problem, self.graph_strength, normalize=self.normalize, **self._how(rng)
-        )
-        return problem.with_gamma(gamma), L
 
     def _keep(
         self,
@@ -381,7 +317,9 @@ class GraphKernelPCA(
         if isinstance(kernel, Linear):
             energies = self._extension.sound_energies()
             lengths = np.sqrt(np.where(energies > 0, energies, np.inf))
-            self.components_ = np.asarray((X.T @ V).T / lengths[:, None]).astype(V.dtype)
+            self.components_ = np.asarray((X.T @ V).T / lengths[:, None]).astype(
+                V.dtype
+            )
 
     def _column_scales(self, extension: Extension) -> Array:
         n, d = extension.V.shape
@@ -390,14 +328,7 @@ class GraphKernelPCA(
         if self.scaling == "unit":
             return np.full(d, np.sqrt(n))
         energies = extension.sound_energies()
-        weak = int((energies <= 0).sum())
-        if weak:
-            warnings.warn(
-                f"{weak} of {d} components carry no kernel energy, so their columns are "
-                'zero: use fewer components, or scaling="orthonormal"',
-                WeakSpectrumWarning,
-                stacklevel=5,
-            )
+        advice.on_energies(energies)
         return np.sqrt(np.maximum(energies, 0.0))
 
     def _learn_preimage(self, X: Any, rng: np.random.Generator) -> Any:
@@ -440,41 +371,11 @@ class GraphKernelPCA(
         raw, X = X, self._read(X, reset=False)
         graph = rows.graph_from(self.graph) if self.graph_ is not None else None
         labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
-        known, weights = self._place_in_graph(X, graph, labels, edges)
+        fit = rows.FitRows(self._X_fit, self._fit_labels, graph, self._recipe)
+        known, weights = fit.meet(X, labels, edges)
         Z = self._extension.place(X, weights) * self._scales
-        if known is not None:
-            Z[known >= 0] = self.embedding_[known[known >= 0]]
+        Z[known >= 0] = self.embedding_[known[known >= 0]]
         return np.asarray(Z)
-
-    def _place_in_graph(
-        self, X: Any, graph: Any, labels: Array | None, edges: Any
-    ) -> tuple[Array | None, Any]:
-        """Which rows are rows of the fit (or None), and the edges of all of them."""
-        n_fit, fit_labels = len(self.embedding_), self._fit_labels
-        known = None
-        if graph is None:
-            if edges is not None:
-                raise GraphfoldError("edges must be None: the fit had no graph")
-            return None, None
-        if self._recipe is not None:
-            known = rows.equal_rows(X, self._X_fit)
-        elif labels is not None and fit_labels is not None:
-            known = rows.known_rows(X, self._X_fit, labels, fit_labels)
-        if edges is not None:
-            return known, rows.edges_of_new_rows(
-                edges, X.shape[0], n_fit, labels, fit_labels
-            )
-        if self._recipe is not None:
-            return known, self._recipe.edges_to(X, self._X_fit)
-        if labels is None:
-            rows.warn_unlabelled(fit_labels)
-            return known, None
-        if fit_labels is None:
-            raise GraphfoldError(
-                "node_ids must be None: the rows of the fit had no labels to meet; pass "
-                "node_ids to fit as well, or edges="
-            )
-        return known, graph.edges_between(labels, fit_labels)
 
     def inverse_transform(self, X: Any) -> Array:
         """Points of the original space for rows of the embedding.
@@ -518,28 +419,6 @@ class GraphKernelPCA(
         """Write the model as arrays and JSON; ``graphfold.load`` reads it back."""
         check_is_fitted(self)
         io.save(self, path)
-
-    def _warn_of_degeneracy(
-        self, kernel: Kernel, X: Any, rng: np.random.Generator
-    ) -> None:
-        what = degeneracy(kernel, X, rng)
-        if what is not None:
-            warnings.warn(
-                f"the kernel matrix is close to {what}, so it says nothing of the rows: "
-                'use gamma="median", scale the columns of X, or another kernel',
-                DegenerateKernelWarning,
-                stacklevel=3,
-            )
-
-    def _warn_of_convergence(self, pairs: Eigenpairs) -> None:
-        if not pairs.converged:
-            warnings.warn(
-                f"the {pairs.solver} solver stopped at a relative residual of "
-                f"{pairs.residuals.max():.1e} after {pairs.n_iterations} rounds: raise "
-                "max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ rows. Positions serve only where nothing has labels, and only at fit.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ import scipy.sparse as sp
 
 from graphfold import check
 from graphfold.arrays import Array, matching_rows, rows_equal
-from graphfold.errors import GraphError, GraphfoldError, LabelError, UnlabelledRowsWarning
+from graphfold.errors import (
+    GraphError,
+    GraphfoldError,
+    LabelError,
+    UnlabelledRowsWarning,
+)
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 
@@ -88,91 +94,114 @@ def _are_positions(nodes: Array) -> bool:
     return bool(np.array_equal(np.sort(nodes), np.arange(len(nodes))))
 
 
-def known_rows(X: Any, X_fit: Any, labels: Array, fit_labels: Array) -> Array:
-    """Row of the fit that each label belongs to, -1 for new ones.
+@dataclass(frozen=True)
+class FitRows:
+    """The rows of a fit, for new rows to meet.
 
-    Raises if a label is known and its features are not those of the fit.
+    ``recipe`` is set where the graph was made from X; then a row that equals one of
+    the fit *is* that node. Otherwise rows are known by label.
     """
-    known = LabelIndex(fit_labels).find(labels)
-    rows = np.flatnonzero(known >= 0)
-    same = rows_equal(X[rows], X_fit, known[rows], rtol=_SAME_FEATURES)
-    if not same.all():
-        differing = labels[rows[~same]]
-        raise LabelError(
-            f"{len(differing)} rows have the label of a row of the fit but other "
-            f"features: {check.some_of(differing)}; give new rows new labels, or refit"
-        )
-    return known
+
+    X: Any
+    labels: Array | None
+    graph: Any
+    recipe: GraphRecipe | None
+
+    def meet(self, X: Any, labels: Array | None, edges: Any) -> tuple[Array, Any]:
+        """Row of the fit that each row is (-1 for new ones), and everyone's edges."""
+        if self.graph is None:
+            if edges is not None:
+                raise GraphfoldError("edges must be None: the fit had no graph")
+            return np.full(X.shape[0], -1), None
+        known = self._known(X, labels)
+        if edges is not None:
+            return known, self._given(edges, X.shape[0], labels)
+        if self.recipe is not None:
+            return known, self.recipe.edges_to(X, self.X)
+        if labels is None:
+            self._warn_of_missing_labels()
+            return known, None
+        if self.labels is None:
+            raise LabelError(
+                "node_ids must be None: the rows of the fit had no labels to meet; pass "
+                "node_ids to fit as well, or edges="
+            )
+        return known, self.graph.edges_between(labels, self.labels)
+
+    def _known(self, X: Any, labels: Array | None) -> Array:
+        if self.recipe is not None:
+            return matching_rows(X, self.X)
+        if labels is None or self.labels is None:
+            return np.full(X.shape[0], -1)
+        known = LabelIndex(self.labels).find(labels)
+        rows = np.flatnonzero(known >= 0)
+        same = rows_equal(X[rows], self.X, known[rows], rtol=_SAME_FEATURES)
+        if not same.all():
+            differing = labels[rows[~same]]
+            raise LabelError(
+                f"{len(differing)} rows have the label of a row of the fit but other "
+                f"features: {check.some_of(differing)}; give new rows new labels, or refit"
+            )
+        return known
+
+    def _given(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
+        """``edges=`` of transform as a matrix from new rows to the rows of the fit.
+
+        Either that matrix itself, or a list of (row, node) or (row, node, weight),
+        where rows and nodes are labels if there are any, else positions.
+        """
+        n_fit = self.X.shape[0]
+        if isinstance(edges, list | tuple):
+            edges = self._matrix_from_list(edges, n_rows, labels)
+        if not sp.issparse(edges):
+            edges = np.asarray(edges, dtype=np.float64)
+        if edges.shape != (n_rows, n_fit):
+            raise GraphError(
+                f"edges must have a row for each of the {n_rows} rows of X and a column "
+                f"for each of the {n_fit} rows of the fit; got shape {edges.shape}"
+            )
+        matrix = sp.csr_array(edges, dtype=np.float64)
+        matrix.eliminate_zeros()
+        if matrix.nnz and not (np.isfinite(matrix.data) & (matrix.data > 0)).all():
+            raise GraphError("edges must have finite weights of at least 0")
+        return matrix
+
+    def _matrix_from_list(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
+        if not all(len(edge) in (2, 3) for edge in edges):
+            raise GraphError("edges must be pairs (row, node) or triples with a weight")
+        n_fit = self.X.shape[0]
+        own = LabelIndex(np.arange(n_rows) if labels is None else labels)
+        other = LabelIndex(np.arange(n_fit) if self.labels is None else self.labels)
+        rows = own.find(as_labels([edge[0] for edge in edges]))
+        columns = other.find(as_labels([edge[1] for edge in edges]))
+        lost = np.flatnonzero((rows < 0) | (columns < 0))
+        if len(lost):
+            raise LabelError(
+                "edges must join a row of X to a row of the fit; "
+                f"{edges[lost[0]]!r} does not"
+            )
+        weights = [edge[2] if len(edge) == 3 else 1.0 for edge in edges]
+        return sp.coo_array((weights, (rows, columns)), shape=(n_rows, n_fit))
+
+    def _warn_of_missing_labels(self) -> None:
+        if self.labels is not None:
+            warnings.warn(
+                "the rows have no labels although the fit had them, so they are placed "
+                "by their features alone: pass a DataFrame with labels as its index, "
+                "node_ids= or edges=",
+                UnlabelledRowsWarning,
+                stacklevel=4,
+            )
 
 
-def equal_rows(X: Any, X_fit: Any) -> Array:
-    """Row of the fit that each row equals, -1 for new ones: for graphs made from X."""
-    return matching_rows(X, X_fit)
-
-
-def edges_of_new_rows(
-    edges: Any, n_rows: int, n_fit: int, labels: Array | None, fit_labels: Array | None
-) -> Any:
-    """``edges=`` of transform as a matrix from new rows to the rows of the fit.
-
-    Either that matrix itself, or a list of (row, node) or (row, node, weight), where
-    rows and nodes are labels if the rows of this call and of the fit have them, else
-    positions.
-    """
-    if isinstance(edges, list | tuple):
-        edges = _matrix_from_list(edges, n_rows, n_fit, labels, fit_labels)
-    if not sp.issparse(edges):
-        edges = np.asarray(edges, dtype=np.float64)
-    if edges.shape != (n_rows, n_fit):
-        raise GraphError(
-            f"edges must have a row for each of the {n_rows} rows of X and a column for "
-            f"each of the {n_fit} rows of the fit; got shape {edges.shape}"
-        )
-    matrix = sp.csr_array(edges, dtype=np.float64)
-    matrix.eliminate_zeros()
-    if matrix.nnz and (not np.isfinite(matrix.data).all() or matrix.data.min() < 0):
-        raise GraphError("edges must have finite weights of at least 0")
-    return matrix
-
-
-def _matrix_from_list(
-    edges: Any, n_rows: int, n_fit: int, labels: Array | None, fit_labels: Array | None
-) -> Any:
-    if not all(len(edge) in (2, 3) for edge in edges):
-        raise GraphError("edges must be pairs (row, node) or triples with a weight")
-    own = LabelIndex(np.arange(n_rows) if labels is None else labels)
-    other = LabelIndex(np.arange(n_fit) if fit_labels is None else fit_labels)
-    rows = own.find(as_labels([edge[0] for edge in edges]))
-    columns = other.find(as_labels([edge[1] for edge in edges]))
-    lost = [edge for edge, i, j in zip(edges, rows, columns, strict=True) if i < 0 or j < 0]
-    if lost:
-        raise LabelError(
-            f"edges must join a row of X to a row of the fit; {lost[0]!r} does not"
-        )
-    weights = [edge[2] if len(edge) == 3 else 1.0 for edge in edges]
-    return sp.coo_array((weights, (rows, columns)), shape=(n_rows, n_fit))
-
-
-def warn_unlabelled(fit_labels: Array | None) -> None:
-    """The fit knew its rows by label and these have none: their edges are unknown."""
-    if fit_labels is not None:
-        warnings.warn(
-            "the rows have no labels although the fit had them, so they are placed by "
-            "their features alone: pass a DataFrame with labels as its index, node_ids= "
-            "or edges=",
-            UnlabelledRowsWarning,
-            stacklevel=4,
-        )
-
-
-def refuse_non_finite(X: Any) -> None:
-    """Raise if X holds NaN or infinity, and name the rows."""
+def refuse_non_finite(X: Any) -> Any:
+    """X, unless it holds NaN or infinity: then raise and name the rows."""
     if sp.issparse(X):
         bad = np.unique(sp.coo_array(X).coords[0][~np.isfinite(sp.coo_array(X).data)])
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(X.sum()):  # one number says it all, nearly always
-                return
+                return X
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(bad):
         raise GraphfoldError(
@@ -180,3 +209,4 @@ def refuse_non_finite(X: Any) -> None:
             f"{check.some_of(bad)} ({len(bad)} in all): drop them or fill them, for "
             "example with sklearn.impute.SimpleImputer"
         )
+    return X

@@ -41,7 +41,10 @@ def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
         if source.shape[0] == source.shape[1]:
             return Adjacency(from_matrix(sp.csr_array(_as_weights(source))), given)
         if source.shape[1] in (2, 3):
-            ends, weights = source[:, :2], source[:, 2] if source.shape[1] == 3 else None
+            ends, weights = (
+                source[:, :2],
+                source[:, 2] if source.shape[1] == 3 else None,
+            )
             return from_edges(ends[:, 0], ends[:, 1], weights, given, duplicates)
     if isinstance(source, list | tuple) and all(len(edge) in (2, 3) for edge in source):
         return _from_edge_list(source, given, duplicates)

@@ -67,7 +67,9 @@ class Pairwise(Kernel):
     def diagonal(self, X: Any) -> Array:
         # a callable is asked row by row, as pairwise_kernels itself would
         size = 1 if callable(self.metric) else 64
-        blocks = (self._evaluate(X[rows], None) for rows in row_blocks(X.shape[0], size))
+        blocks = (
+            self._evaluate(X[rows], None) for rows in row_blocks(X.shape[0], size)
+        )
         return np.concatenate([np.diagonal(block) for block in blocks])
 
     def factor(self, X: Any) -> Any:

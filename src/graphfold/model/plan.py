@@ -83,14 +83,18 @@ def make_plan(
         peak += 3 * matrix  # the matrix, LAPACK's own copy and the shift
     elif storage == "stored" and peak > budget and not isinstance(kernel, Precomputed):
         storage = "tiled"
-        strip = int(np.clip((budget - basis - copy_of_X) // (4 * n * itemsize), 16, strip))
+        strip = int(
+            np.clip((budget - basis - copy_of_X) // (4 * n * itemsize), 16, strip)
+        )
         peak = basis + copy_of_X + 4 * strip * n * itemsize
     if max_memory is not None and peak > max_memory:
         raise BudgetError(
             f"max_memory must be at least {peak / 2**20:,.0f} MB for {n:,} rows and "
             f"{d} components by the leanest exact way; got {max_memory / 2**20:,.0f} MB"
         )
-    seconds = estimated_seconds(kernel, X, storage, choice.solver, width) if timed else 0.0
+    seconds = (
+        estimated_seconds(kernel, X, storage, choice.solver, width) if timed else 0.0
+    )
     return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), seconds)
 
 

@@ -32,6 +32,6 @@ def largest_data_eigenvalue(problem: Problem, **how: Any) -> float:
     if operator is None:
         return 1.0
     single = operator.dtype.itemsize == 4
-    how = {**how, "tol": 1e-4 if single else 1e-7}
+    how = {**how, "tol": 1e-3 if single else 1e-5}
     pairs = top_eigenpairs(operator, 1, avoid=problem.trivial_vector(), **how)
     return float(pairs.values[0]) if pairs.values[0] > 0 else 1.0

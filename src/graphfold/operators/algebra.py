@@ -18,7 +18,8 @@ class Sum(SymmetricOperator):
     def __init__(self, terms: Sequence[SymmetricOperator]):
         flat: list[SymmetricOperator] = []
         for term in terms:
-            flat.extend(term.terms if isinstance(term, Sum) else [term])
+            # sums of sums are one sum: fewer passes, and a readable formula
+            flat.extend(getattr(term, "terms", [term]))
         if len({term.n for term in flat}) != 1:
             sizes = ", ".join(str(term.n) for term in flat)
             raise ValueError(f"terms of a sum must have one size; got {sizes}")
@@ -39,6 +40,9 @@ class Sum(SymmetricOperator):
     def bounds(self) -> Bounds:
         lower, upper = zip(*(term.bounds() for term in self.terms), strict=True)
         return sum(lower), sum(upper)
+
+    def work(self) -> float:
+        return sum(term.work() for term in self.terms)
 
     def describe(self) -> str:
         return " + ".join(term.describe() for term in self.terms)
@@ -65,6 +69,9 @@ class Scaled(SymmetricOperator):
             return 0.0, 0.0
         ends = sorted(self.factor * end for end in self.operator.bounds())
         return ends[0], ends[1]
+
+    def work(self) -> float:
+        return self.operator.work() + self.n
 
     def describe(self) -> str:
         inner = self.operator.describe()
@@ -95,6 +102,9 @@ class Centered(SymmetricOperator):
     def bounds(self) -> Bounds:
         lower, upper = self.operator.bounds()
         return min(lower, 0.0), max(upper, 0.0)
+
+    def work(self) -> float:
+        return self.operator.work() + 4 * self.n
 
     def describe(self) -> str:
         return f"H ({self.operator.describe()}) H"

@@ -37,6 +37,10 @@ class SymmetricOperator(ABC):
         """Certified interval that holds every eigenvalue (infinite where unknown)."""
 
     @abstractmethod
+    def work(self) -> float:
+        """Floating-point operations of a product, per column of the block."""
+
+    @abstractmethod
     def describe(self) -> str:
         """The operator as a short formula."""
 

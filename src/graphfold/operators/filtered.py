@@ -46,6 +46,9 @@ class SpectralFunction(SymmetricOperator):
         ends = self.values if complete else np.append(self.values, self.rest)
         return float(ends.min()), float(ends.max())
 
+    def work(self) -> float:
+        return 4.0 * self.vectors.size
+
     def describe(self) -> str:
         return self.name
 
@@ -114,6 +117,9 @@ class ChebyshevFunction(SymmetricOperator):
         slack = float(min(slope * 5e-4, np.abs(self.coefficients).sum()))
         return float(values.min() - slack), float(values.max() + slack)
 
+    def work(self) -> float:
+        return self.degree * (self.operator.work() + 5.0 * self.n)
+
     def describe(self) -> str:
         return self.name
 
@@ -135,7 +141,7 @@ def interpolate(
     n_points = 32
     while True:
         with np.errstate(all="ignore"):
-            coefficients = chebyshev.chebinterpolate(shifted, n_points)
+            coefficients = chebyshev.chebinterpolate(shifted, n_points)  # type: ignore[type-var]
         finite = np.isfinite(coefficients).all()
         size = np.abs(coefficients)
         if finite and size[n_points // 2 :].sum() <= tol * max(size.max(), 1e-300):

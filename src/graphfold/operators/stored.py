@@ -39,6 +39,9 @@ class Dense(SymmetricOperator):
             size_of_rows[rows] = np.abs(self.matrix[rows]).sum(axis=1)
         return gershgorin(self.diagonal(), size_of_rows)
 
+    def work(self) -> float:
+        return 2.0 * self.n**2
+
     def describe(self) -> str:
         return self.name
 
@@ -63,6 +66,9 @@ class Sparse(SymmetricOperator):
         if self._bounds is not None:
             return self._bounds
         return gershgorin(self.diagonal(), np.asarray(abs(self.matrix).sum(axis=1)))
+
+    def work(self) -> float:
+        return 2.0 * self.matrix.nnz
 
     def describe(self) -> str:
         return self.name
@@ -107,6 +113,9 @@ class LowRank(SymmetricOperator):
             max(float(weights.max()), 0.0) * squared_norm,
         )
 
+    def work(self) -> float:
+        return 4.0 * (self.Z.nnz if sp.issparse(self.Z) else self.Z.size)
+
     def describe(self) -> str:
         return self.name
 
@@ -128,6 +137,9 @@ class Diagonal(SymmetricOperator):
 
     def bounds(self) -> Bounds:
         return float(self.entries.min()), float(self.entries.max())
+
+    def work(self) -> float:
+        return float(self.n)
 
     def describe(self) -> str:
         return self.name

@@ -5,6 +5,7 @@ result         ``Eigenpairs``: values, vectors, residuals, converged
 choose         ``top_eigenpairs``, the only door; ``choose_solver`` says why
 dense          LAPACK on the matrix itself
 krylov         block Krylov with restarts
+filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
 borrowed       LOBPCG behind our signature
 =============  ===========================================================

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,8 +63,8 @@ def choose_solver(n: int, d: int, solver: str = "auto") -> Choice:
     return Choice("krylov", f"n = {n} is more than {SMALL} and d = {d} is small")
 
 
-def default_tolerance(dtype: np.dtype) -> float:  # type: ignore[type-arg]
-    """Relative residual that is asked for when nobody says: what the precision gives."""
+def default_tolerance(dtype: np.dtype[Any]) -> float:
+    """Relative residual asked for when nobody says: what the precision gives."""
     return 1e-5 if dtype == np.float32 else 1e-10
 
 

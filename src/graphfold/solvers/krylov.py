@@ -5,52 +5,72 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from graphfold.arrays import Array, orthonormal
+from graphfold.arrays import Array, new_directions
+from graphfold.operators import SymmetricOperator
+from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
 
 OVERSAMPLE = 4
+#: operations per row and column that a round costs beyond its products
+ROUND_OVERHEAD = 1000
+LARGEST_DEGREE = 16
+#: a space filled and restarted should shrink the residual by at least this
+SLOW = 0.5
 
 
 def block_krylov(request: Request) -> Eigenpairs:
     """Top-d eigenpairs from a block Krylov space that is restarted when it is full.
 
-    The space starts from d + 4 random directions, so eigenvalues of multiplicity up
-    to d are found whole, and grows by the residuals of the Ritz pairs that have not
-    converged (for these the residual spans what the next Krylov block would). A
-    Krylov space does not change when M is shifted, so Rayleigh-Ritz picks the
-    algebraically largest values of an indefinite M as it is.
+    The space starts from d + 4 random directions, so eigenvalues of multiplicity up to
+    d are found whole, and grows by the residuals of the wanted Ritz pairs that have not
+    converged, which is what the next Krylov block spans. Where a product costs less
+    than the bookkeeping of a round (a sparse graph, a thin factor), the Ritz vectors
+    pass through a Chebyshev filter of some degree instead: many products, few rounds.
+    The same is done, with doubling degree, once restarts hardly help any more.
 
-    Each round costs one product with at most d + 4 columns; M V is kept for the whole
+    A Krylov space does not change when M is shifted, so Rayleigh-Ritz picks the
+    algebraically largest values of an indefinite M as it is. M V is kept for the whole
     space, so residuals, restarts and the answer need no further product.
     """
-    M, d, n = request.M, request.d, request.M.n
-    room = n - request.avoid.shape[1]
+    M, d = request.M, request.d
+    room = M.n - request.avoid.shape[1]
     width = min(d + OVERSAMPLE, room)
-    capacity = min(max(6 * width, 60), room)
+    capacity = min(max(5 * width, 60), room)
+    degree = filter_degree(M)
+    bottom = np.nan  # found when a filter first needs it
 
     Q = request.random_block(width)
     MQ = M.apply(Q)
-    n_products = Q.shape[1]
+    n_products, worst_at_restart = width, np.inf
     for iteration in range(1, request.max_iter + 1):
         values, S = rayleigh_ritz(Q, MQ)
         V, MV = Q @ S[:, :width], MQ @ S[:, :width]
         size = float(np.abs(values).max())
         residual_block, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[:d].max())
-        if request.observe(iteration, worst) or worst <= request.tol:
-            break
-        if iteration == request.max_iter or Q.shape[1] == room:
+        stop = request.observe(iteration, worst) or worst <= request.tol
+        if stop or iteration == request.max_iter or Q.shape[1] == room:
             break
         if Q.shape[1] + width > capacity:
-            keep = min(2 * width, capacity - width, Q.shape[1])
-            Q, MQ = Q @ S[:, : max(keep, width)], MQ @ S[:, : max(keep, width)]
+            keep = min(2 * width, Q.shape[1])
+            Q, MQ = Q @ S[:, :keep], MQ @ S[:, :keep]
+            if worst > SLOW * worst_at_restart:
+                degree = min(2 * degree, LARGEST_DEGREE)
+            worst_at_restart = worst
         # a wanted pair that has converged needs no more products of its own
-        active = np.flatnonzero(residuals > 0.3 * request.tol)
-        active = active[: min(len(active), room - Q.shape[1])]
-        against = np.hstack([request.avoid, Q])
-        fresh = orthonormal(residual_block[:, active], against=against)
+        active = np.flatnonzero(residuals[:d] > 0.3 * request.tol)
+        grown = residual_block[:, active]
+        if degree > 1:
+            if np.isnan(bottom):
+                bottom = lowest_eigenvalue_bound(M, request.rng)
+            ends = (min(bottom, values[-1]), values[width - 1], values[0])
+            grown = chebyshev_filter(M, V[:, active], MV[:, active], ends, degree)
+        fresh = new_directions(grown, against=np.hstack([request.avoid, Q]))
+        fresh = fresh[:, : room - Q.shape[1]]
+        if fresh.shape[1] == 0:
+            break
         Q, MQ = np.hstack([Q, fresh]), np.hstack([MQ, M.apply(fresh)])
-        n_products += fresh.shape[1]
+        n_products += fresh.shape[1] + (degree - 1) * len(active)
 
     return Eigenpairs(
         values=values[:d],
@@ -60,6 +80,11 @@ def block_krylov(request: Request) -> Eigenpairs:
         n_iterations=iteration,
         n_products=n_products,
     )
+
+
+def filter_degree(M: SymmetricOperator) -> int:
+    """How many products a round may use before they cost more than the round itself."""
+    return int(np.clip(ROUND_OVERHEAD * M.n / M.work(), 1, LARGEST_DEGREE))
 
 
 def rayleigh_ritz(Q: Array, MQ: Array) -> tuple[Array, Array]:

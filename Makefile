@@ -1,0 +1,58 @@
+# Every target makes what it needs: nothing but Python 3.11+, make and pip is assumed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check -q
+SOURCES = src tests benchmarks docs
+
+.PHONY: demo test lint bench docs test-lowest clean
+
+demo: $(VENV)/.demo
+	$(BIN)/graphfold demo --output demo.png
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+
+# the same tests on the lowest versions that pyproject.toml allows
+test-lowest: .venv-lowest/.dev
+	.venv-lowest/bin/python -m pytest -n 2 tests
+
+bench: .venv-bench/.bench
+	.venv-bench/bin/python -m benchmarks.run
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[plot]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[dev]'
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[docs,plot]'
+	touch $@
+
+.venv-lowest/.dev: pyproject.toml tests/lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip --disable-pip-version-check -q install -r tests/lowest.txt -e .
+	touch $@
+
+.venv-bench/.bench: pyproject.toml benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements.txt -e '.[plot]'
+	touch $@
+
+clean:
+	rm -rf .venv .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache

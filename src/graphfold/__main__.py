@@ -1,0 +1,7 @@
+"""``python -m graphfold`` is the command line."""
+
+import sys
+
+from graphfold.cli import main
+
+sys.exit(main())

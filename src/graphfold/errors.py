@@ -55,7 +55,7 @@ class UnlabelledRowsWarning(GraphfoldWarning):
 
 
 class SignedGraphWarning(GraphfoldWarning):
-    """The graph has negative weights, so its Laplacian is not positive semi-definite."""
+    """The graph has negative weights: its Laplacian is not positive semi-definite."""
 
 
 class SplitMultipletWarning(GraphfoldWarning):

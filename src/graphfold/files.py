@@ -1,4 +1,4 @@
-"""Tables and graphs in files, for the command line: csv, tsv, npy, npz, parquet, mtx."""
+"""Tables and graphs in csv, tsv, npy, npz, parquet and mtx files, for the shell."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _read_matrix(path: Path, suffix: str) -> Any:
         chosen = "X" if "X" in names else names[0]
         if len(names) > 1 and chosen != "X":
             raise GraphfoldError(
-                f"{path} must hold one array, or one called X; it holds {some_of(names)}"
+                f"{path} must hold one array, or one called X; it has {some_of(names)}"
             )
         return content[chosen]
 

@@ -120,7 +120,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             header = json.loads(bytes(arrays["header"]).decode())
             if header["format"] != FORMAT:
                 raise ModelFileError(
-                    f"{path} has format {header['format']}; this graphfold reads {FORMAT}"
+                    f"{path} has format {header['format']}; this version reads {FORMAT}"
                 )
             cls = _ESTIMATORS[header["estimator"]]
             estimator = cls(**_decode(header["params"], arrays))

@@ -1,4 +1,4 @@
-"""``GraphKernelPCA``: kernel PCA whose components are pulled to be smooth on a graph."""
+"""``GraphKernelPCA``: kernel PCA whose components are smooth on a graph."""
 
 from __future__ import annotations
 

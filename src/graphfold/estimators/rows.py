@@ -73,9 +73,9 @@ def graph_of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:
         found = graph
     elif not _are_positions(graph.nodes):
         raise LabelError(
-            f"the graph has labels such as {check.some_of(graph.nodes, 3)} and the rows "
-            "of X have none: pass a DataFrame with labels as its index, or node_ids= to "
-            "fit (node_ids=graph.nodes if the rows are in the graph's order)"
+            f"the graph has labels such as {check.some_of(graph.nodes, 3)} and the "
+            "rows of X have none: pass a DataFrame with labels as its index, or "
+            "node_ids= to fit (node_ids=graph.nodes if the rows are in its order)"
         )
     else:
         found = graph.subgraph(np.arange(n))
@@ -123,8 +123,8 @@ class FitRows:
             return known, None
         if self.labels is None:
             raise LabelError(
-                "node_ids must be None: the rows of the fit had no labels to meet; pass "
-                "node_ids to fit as well, or edges="
+                "node_ids must be None: the rows of the fit had no labels to meet; "
+                "pass node_ids to fit as well, or edges="
             )
         return known, self.graph.edges_between(labels, self.labels)
 
@@ -140,7 +140,8 @@ class FitRows:
             differing = labels[rows[~same]]
             raise LabelError(
                 f"{len(differing)} rows have the label of a row of the fit but other "
-                f"features: {check.some_of(differing)}; give new rows new labels, or refit"
+                f"features: {check.some_of(differing)}; give new rows new labels, or "
+                "refit"
             )
         return known
 
@@ -157,8 +158,8 @@ class FitRows:
             edges = np.asarray(edges, dtype=np.float64)
         if edges.shape != (n_rows, n_fit):
             raise GraphError(
-                f"edges must have a row for each of the {n_rows} rows of X and a column "
-                f"for each of the {n_fit} rows of the fit; got shape {edges.shape}"
+                f"edges must have a row for each of the {n_rows} rows of X and a "
+                f"column for each of the {n_fit} rows of the fit; got {edges.shape}"
             )
         matrix = sp.csr_array(edges, dtype=np.float64)
         matrix.eliminate_zeros()

@@ -25,7 +25,7 @@ class Graph:
         A SciPy sparse matrix or array (any format), a square NumPy array, a networkx or
         igraph graph, a pandas or polars table of edges (``source``, ``target`` and
         perhaps ``weight``), a square table with equal index and columns, a list of
-        ``(node, node)`` or ``(node, node, weight)``, or an m x 2 or m x 3 array of edges.
+        ``(node, node)`` or ``(node, node, weight)``, or an m x 2 or m x 3 array.
     nodes : sequence, default=None
         Labels of the nodes, in the order of the matrix; integers or strings. A matrix
         without them is a graph whose nodes are known by position only, and it cannot be
@@ -40,7 +40,7 @@ class Graph:
     self-loops and zero weights are dropped; negative, NaN and infinite weights are
     refused; isolated nodes and separate parts are kept.
 
-    ``copy.deepcopy`` returns the graph itself, so ``sklearn.base.clone`` never copies it.
+    ``copy.deepcopy`` returns the graph itself: ``sklearn.base.clone`` never copies it.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Graph:
 
     @classmethod
     def _unchecked(cls, matrix: Any, labels: Array | None = None) -> Self:
-        """A graph from parts known to be good; may have no edges or negative weights."""
+        """A graph from parts known to be good; may have no edges, or negative ones."""
         graph = cls.__new__(cls)
         graph._set(sp.csr_array(matrix), labels)
         return graph

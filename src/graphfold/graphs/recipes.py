@@ -153,7 +153,7 @@ class CorrelationGraph(GraphRecipe):
     >>> from graphfold import CorrelationGraph
     >>> X = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.5], [3.0, 1.0, 0.0]])
     >>> CorrelationGraph(n_neighbors=None).build(X)
-    Graph(3 nodes, 1 edge, 2 parts, weights 0.9986, no labels)
+    Graph(3 nodes, 1 edge, 2 parts, weights 0.9979, no labels)
     """
 
     def __init__(

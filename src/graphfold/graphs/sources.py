@@ -145,16 +145,16 @@ def _from_table(table: Any, nodes: Array | None, duplicates: str) -> Adjacency:
     """A DataFrame: square with equal index and columns, or one edge a row."""
     columns = [str(name) for name in table.columns]
     index = getattr(table, "index", None)
-    if index is not None and table.shape[0] == table.shape[1]:
-        if list(index) == list(table.columns):
-            labels = as_labels(index) if nodes is None else nodes
-            return Adjacency(from_matrix(sp.csr_array(table.to_numpy(float))), labels)
+    square = table.shape[0] == table.shape[1]
+    if index is not None and square and list(index) == list(table.columns):
+        labels = as_labels(index) if nodes is None else nodes
+        return Adjacency(from_matrix(sp.csr_array(table.to_numpy(float))), labels)
     if len(columns) < 2:
         raise GraphError(
             "a table of edges needs two columns, source and target (and weight); "
             f"got {some_of(columns)}"
         )
-    lower = {name.lower(): original for name, original in zip(columns, table.columns)}
+    lower = {str(name).lower(): name for name in table.columns}
     source = next((lower[w] for w in _SOURCE_NAMES if w in lower), table.columns[0])
     target = next((lower[w] for w in _TARGET_NAMES if w in lower), table.columns[1])
     weight = lower.get("weight")

@@ -1,4 +1,4 @@
-"""Is this kernel matrix so close to the identity, or to a constant, as to say nothing?"""
+"""Is this kernel matrix so close to the identity or to a constant as to be mute?"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def kernel_from(
     """The kernel meant by the constructor arguments of an estimator.
 
     ``gamma="median"`` is a rule for kernels of distances (rbf, laplacian); for kernels
-    of inner products (poly, sigmoid) and for chi2 it means 1 / n_features, as None does.
+    of inner products (poly, sigmoid) and for chi2 it means 1 / n_features, as None.
     """
     if isinstance(kernel, Kernel):
         return kernel

@@ -58,7 +58,7 @@ class DataShare:
         return product
 
     def squared_norms(self, X: Any, centred_means: Array) -> Array:
-        """|phi(x)|^2 in the (centred) feature space: k(x,x) - 2 mean k(x,.) + mean k."""
+        """|phi(x)|^2 in the centred feature space: k(x,x) - 2 mean k(x,.) + mean k."""
         own = self.kernel.diagonal(X).astype(np.float64)
         # mean k(x,.) is centred_means + grand_mean
         return own - 2.0 * centred_means - self.grand_mean

@@ -63,7 +63,7 @@ def make_plan(
     max_memory: int | None,
     timed: bool = False,
 ) -> Plan:
-    """Stored where it fits, tiled where it does not, one sentence where neither does."""
+    """Stored where it fits, tiled where it does not; an error where neither does."""
     n, itemsize = X.shape[0], floating(X.dtype).itemsize
     choice = choose_solver(n, min(d, n), solver)
     budget = max_memory if max_memory is not None else free_memory()

@@ -45,9 +45,9 @@ def preimage(kernel: Kernel, embedding: Array, X: Any, alpha: float) -> Preimage
         factor = scipy.linalg.cholesky(K, lower=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         raise KernelError(
-            "the kernel matrix of the embedding plus alpha is not positive definite, so "
-            f"there is no inverse transform; got alpha={alpha}: use a larger alpha or a "
-            "positive kernel"
+            "the kernel matrix of the embedding plus alpha is not positive definite, "
+            f"so there is no inverse transform; got alpha={alpha}: use a larger alpha "
+            "or a positive kernel"
         ) from None
     if sp.issparse(X):
         return Preimage(kernel, embedding, None, factor, sp.csr_array(X))

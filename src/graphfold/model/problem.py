@@ -1,4 +1,4 @@
-"""The one problem: M = sum theta_q K_q + gamma sum beta_l R_l, and its top eigenvectors."""
+"""The one problem: top eigenvectors of M = sum theta_q K_q + gamma sum beta_l R_l."""
 
 from __future__ import annotations
 

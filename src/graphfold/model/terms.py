@@ -128,8 +128,9 @@ def function_of_laplacian(
 
 def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:
     return ResponseError(
-        f"response {response!r} has a jump or a pole, so it needs the whole eigenbasis, "
-        f"which is computed up to {LARGEST_BASIS} nodes; the graph has {laplacian.n}: "
+        f"response {response!r} has a jump or a pole, so it needs the whole "
+        f"eigenbasis, which is computed up to {LARGEST_BASIS} nodes; the graph "
+        f"has {laplacian.n}: "
         "use a smooth response, or Bandlimited"
     )
 
@@ -223,7 +224,7 @@ def low_eigenvalue(laplacian: Laplacian, rank: int, rng: np.random.Generator) ->
 def largest_eigenvalue(
     laplacian: Laplacian, response: Response, rng: np.random.Generator
 ) -> float:
-    """Largest eigenvalue where a response needs it exactly, else its certified bound."""
+    """Largest eigenvalue where a response needs it, else its certified bound."""
     try:
         response.check(laplacian.bound)
         return laplacian.bound

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
+import scipy.fft
 from numpy.polynomial import chebyshev
 
 from graphfold.arrays import Array
@@ -118,7 +119,7 @@ class ChebyshevFunction(SymmetricOperator):
         return float(values.min() - slack), float(values.max() + slack)
 
     def work(self) -> float:
-        return self.degree * (self.operator.work() + 5.0 * self.n)
+        return self.degree * (self.operator.work() + 5.0 * self.n) + self.n
 
     def describe(self) -> str:
         return self.name
@@ -135,22 +136,23 @@ def interpolate(
     lower, upper = interval
     middle, radius = (upper + lower) / 2, (upper - lower) / 2
 
-    def shifted(t: Array) -> Array:
-        return np.asarray(function(middle + radius * t), dtype=np.float64)
-
     n_points = 32
     while True:
         with np.errstate(all="ignore"):
-            coefficients = chebyshev.chebinterpolate(shifted, n_points)  # type: ignore[type-var]
-        finite = np.isfinite(coefficients).all()
+            angles = np.pi * (np.arange(n_points) + 0.5) / n_points
+            samples = function(middle + radius * np.cos(angles))
+            coefficients = scipy.fft.dct(np.asarray(samples, np.float64)) / n_points
+            coefficients[0] /= 2
         size = np.abs(coefficients)
-        if finite and size[n_points // 2 :].sum() <= tol * max(size.max(), 1e-300):
+        # n coefficients cannot be known better than n rounding errors
+        allowed = max(tol, 4 * n_points * np.finfo(np.float64).eps) * size.max()
+        if np.isfinite(size).all() and size[n_points // 2 :].sum() <= allowed:
             break
         n_points *= 2
         if n_points > 2 * max_degree:
             raise ValueError(f"no polynomial of degree {max_degree} is accurate enough")
     tails = np.cumsum(size[::-1])[::-1]
-    kept = max(1, int(np.argmax(tails <= tol * size.max())))
+    kept = max(1, int(np.argmax(tails <= allowed)))
     # aliasing folds the coefficients beyond n_points back: no more than the tail again
     bound = 2 * float(tails[kept]) + np.finfo(np.float64).eps * float(size.sum())
     return [float(c) for c in coefficients[:kept]], bound

@@ -18,7 +18,8 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
     The interval runs from a bound of the bottom of the spectrum to the smallest Ritz
     value of the block. The block is twice as wide as what is asked, because convergence
     depends on the gap to the first value outside it. It needs less memory than a Krylov
-    space: the block, its product and two more. Each round costs 10 products.
+    space: the block, its product and two more. Each round costs 10 products with what has not
+    converged; what has is kept as it is.
     """
     M, d = request.M, request.d
     room = M.n - request.avoid.shape[1]
@@ -38,10 +39,13 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         stop = request.observe(iteration, worst) or worst <= request.tol
         if stop or iteration == request.max_iter or width == room:
             break
-        V = chebyshev_filter(M, V, MV, (bottom, values[-1], values[0]), DEGREE)
-        V = orthonormal(V, against=request.avoid)
-        MV = M.apply(V)
-        n_products += DEGREE * width
+        n_done = int(np.argmax(residuals > 0.3 * request.tol))
+        done, rest = V[:, :n_done], slice(n_done, None)
+        ends = (bottom, values[-1], values[n_done])
+        grown = chebyshev_filter(M, V[:, rest], MV[:, rest], ends, DEGREE, done=done)
+        fresh = orthonormal(grown, against=np.hstack([request.avoid, done]))
+        V, MV = np.hstack([done, fresh]), np.hstack([MV[:, :n_done], M.apply(fresh)])
+        n_products += DEGREE * fresh.shape[1]
 
     return Eigenpairs(
         values=values[:d],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -17,27 +19,43 @@ def chebyshev_filter(
     MV: Array,
     ends: tuple[float, float, float],
     degree: int,
+    *,
+    done: Array,
 ) -> Array:
     """T_degree(M) V, with M mapped so that [bottom, cut] is [-1, 1].
 
-    ``ends`` are (bottom, cut, top). On the unwanted interval the polynomial stays
-    within [-1, 1]; above it, it grows faster than any other. It is scaled to be 1 at
-    ``top``, which keeps the recurrence from overflowing and changes no direction.
+    ``ends`` are (bottom, cut, top), top the largest Ritz value of V. On the unwanted
+    interval the polynomial stays within [-1, 1]; above it, it grows faster than any
+    other. It is scaled to be 1 at ``top``, which keeps the recurrence from overflowing
+    and changes no direction.
+
+    Rounding errors along the largest eigenvectors grow fastest. So the degree is cut
+    where the growth would exceed what the precision bears, and eigenvectors that have
+    converged, ``done``, are projected out at every step.
     """
     bottom, cut, top = (float(end) for end in ends)
     middle, radius = (cut + bottom) / 2, (cut - bottom) / 2
     if radius <= 0 or top <= cut:
-        return MV
+        return np.asarray(MV - bottom * V)
+    degree = min(degree, bearable_degree((top - middle) / radius, V.dtype))
     sigma = first = radius / (top - middle)
     older, newer = V, (MV - middle * V) * (first / radius)
     for _ in range(degree - 1):
         following_sigma = 1 / (2 / first - sigma)
         following = M.apply(newer)
+        if done.shape[1]:
+            following -= done @ (done.T @ following)
         following -= middle * newer
         following *= 2 * following_sigma / radius
         following -= (sigma * following_sigma) * older
         older, newer, sigma = newer, following, following_sigma
     return newer
+
+
+def bearable_degree(position: float, dtype: np.dtype[Any]) -> int:
+    """Largest degree at which T grows to 1 / sqrt(precision) at ``position`` > 1."""
+    growth = np.finfo(dtype).eps ** -0.5
+    return max(1, int(np.arccosh(growth) / np.arccosh(position)))
 
 
 def lowest_eigenvalue_bound(M: SymmetricOperator, rng: np.random.Generator) -> float:

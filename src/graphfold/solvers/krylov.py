@@ -63,8 +63,11 @@ def block_krylov(request: Request) -> Eigenpairs:
         if degree > 1:
             if np.isnan(bottom):
                 bottom = lowest_eigenvalue_bound(M, request.rng)
-            ends = (min(bottom, values[-1]), values[width - 1], values[0])
-            grown = chebyshev_filter(M, V[:, active], MV[:, active], ends, degree)
+            ends = (min(bottom, values[-1]), values[width - 1], values[active[0]])
+            done = np.delete(V[:, :d], active, axis=1)
+            grown = chebyshev_filter(
+                M, V[:, active], MV[:, active], ends, degree, done=done
+            )
         fresh = new_directions(grown, against=np.hstack([request.avoid, Q]))
         fresh = fresh[:, : room - Q.shape[1]]
         if fresh.shape[1] == 0:
@@ -84,7 +87,7 @@ def block_krylov(request: Request) -> Eigenpairs:
 
 def filter_degree(M: SymmetricOperator) -> int:
     """How many products a round may use before they cost more than the round itself."""
-    return int(np.clip(ROUND_OVERHEAD * M.n / M.work(), 1, LARGEST_DEGREE))
+    return int(np.clip(ROUND_OVERHEAD * M.n / max(M.work(), 1.0), 1, LARGEST_DEGREE))
 
 
 def rayleigh_ritz(Q: Array, MQ: Array) -> tuple[Array, Array]:

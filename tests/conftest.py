@@ -1,0 +1,30 @@
+"""What every test may ask for."""
+
+import os
+
+import numpy as np
+import pytest
+
+from graphfold import datasets
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def points(rng):
+    """60 points in 5 dimensions, far enough from the origin to notice centring."""
+    return rng.standard_normal((60, 5)) + 1.0
+
+
+@pytest.fixture(scope="session")
+def cora():
+    """Cora, if the data directory has it; .ci/run requires it."""
+    try:
+        return datasets.load_cora()
+    except FileNotFoundError as error:
+        if os.environ.get("GRAPHFOLD_REQUIRE_DATA"):
+            raise
+        pytest.skip(f"needs a real data set: {error}")

@@ -1,0 +1,184 @@
+"""One contract for every operator, against a dense matrix made without it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist
+
+from graphfold import kernels
+from graphfold.operators import (
+    Centered,
+    ChebyshevFunction,
+    Dense,
+    Diagonal,
+    LowRank,
+    Scaled,
+    Sparse,
+    SpectralFunction,
+    Sum,
+    TiledKernel,
+)
+
+N = 57
+
+
+def symmetric(seed=1):
+    A = np.random.default_rng(seed).standard_normal((N, N))
+    return (A + A.T) / 2
+
+
+def sparse_symmetric(seed=2):
+    A = symmetric(seed)
+    A[np.abs(A) < 1.0] = 0.0
+    return A
+
+
+def factor():
+    return np.random.default_rng(3).standard_normal((N, 4))
+
+
+def rows():
+    return np.random.default_rng(4).standard_normal((N, 3))
+
+
+def gaussian(X):
+    return np.exp(-0.5 * cdist(X, X, "sqeuclidean"))
+
+
+def tiled(strip):
+    kernel = kernels.Gaussian(0.5)
+    return TiledKernel(kernel.block, rows(), kernel.diagonal(rows()), strip=strip)
+
+
+def eigenbasis(n_vectors, rest):
+    values, vectors = np.linalg.eigh(symmetric())
+    few = slice(None, n_vectors)
+    operator = SpectralFunction(vectors[:, few], np.tanh(values[few]), rest=rest)
+    dense = (vectors[:, few] * np.tanh(values[few])) @ vectors[:, few].T
+    return operator, dense + rest * (np.eye(N) - vectors[:, few] @ vectors[:, few].T)
+
+
+def chebyshev(function):
+    operator = ChebyshevFunction(Dense(symmetric() / 10), function, tol=1e-13)
+    values, vectors = np.linalg.eigh(symmetric() / 10)
+    return operator, (vectors * function(values)) @ vectors.T
+
+
+WEIGHTS = np.array([1.0, -2.0, 0.5, 0.0])
+H = np.eye(N) - 1.0 / N
+MAKERS = {
+    "dense": lambda: (Dense(symmetric()), symmetric()),
+    "sparse": lambda: (Sparse(sp.coo_matrix(sparse_symmetric())), sparse_symmetric()),
+    "low-rank": lambda: (LowRank(factor()), factor() @ factor().T),
+    "low-rank weighted": lambda: (
+        LowRank(factor(), WEIGHTS),
+        factor() @ np.diag(WEIGHTS) @ factor().T,
+    ),
+    "low-rank sparse": lambda: (
+        LowRank(sp.csc_array(factor().clip(0))),
+        factor().clip(0) @ factor().clip(0).T,
+    ),
+    "low-rank sparse weighted": lambda: (
+        LowRank(sp.csr_matrix(factor().clip(0)), WEIGHTS),
+        factor().clip(0) @ np.diag(WEIGHTS) @ factor().clip(0).T,
+    ),
+    "diagonal": lambda: (Diagonal(np.arange(N) - 5.0), np.diag(np.arange(N) - 5.0)),
+    "sum": lambda: (
+        Sum([Dense(symmetric()), Sparse(sparse_symmetric()), LowRank(factor())]),
+        symmetric() + sparse_symmetric() + factor() @ factor().T,
+    ),
+    "scaled": lambda: (Scaled(-2.5, Dense(symmetric())), -2.5 * symmetric()),
+    "scaled by zero": lambda: (Scaled(0, Dense(symmetric())), np.zeros((N, N))),
+    "difference": lambda: (
+        Dense(symmetric()) - 3 * Sparse(sparse_symmetric()),
+        symmetric() - 3 * sparse_symmetric(),
+    ),
+    "centred": lambda: (Centered(Dense(symmetric())), H @ symmetric() @ H),
+    "centred tiled": lambda: (Centered(tiled(16)), H @ gaussian(rows()) @ H),
+    "tiled": lambda: (tiled(16), gaussian(rows())),
+    "tiled in one strip": lambda: (tiled(1000), gaussian(rows())),
+    "tiled row by row": lambda: (tiled(1), gaussian(rows())),
+    "eigenbasis": lambda: eigenbasis(N, 0.0),
+    "a few eigenvectors": lambda: eigenbasis(5, 0.3),
+    "polynomial exp": lambda: chebyshev(np.exp),
+    "polynomial constant": lambda: chebyshev(np.ones_like),
+    "polynomial cube": lambda: chebyshev(lambda t: t**3),
+}
+
+
+@pytest.fixture(params=MAKERS.values(), ids=MAKERS)
+def made(request):
+    return request.param()
+
+
+def test_products_agree_with_the_dense_matrix(made, rng):
+    operator, dense = made
+    V = rng.standard_normal((N, 4))
+    before = V.copy()
+    assert_allclose(operator.apply(V), dense @ V, atol=1e-10)
+    assert_allclose(operator.apply(V[:, :1]), dense @ V[:, :1], atol=1e-10)
+    assert_allclose(operator.apply(np.asfortranarray(V)), dense @ V, atol=1e-10)
+    assert (before == V).all()
+
+
+def test_diagonal_trace_and_energies(made, rng):
+    operator, dense = made
+    V = rng.standard_normal((N, 3))
+    assert_allclose(operator.diagonal(), np.diag(dense), atol=1e-10)
+    assert operator.trace() == pytest.approx(np.trace(dense), abs=1e-9)
+    assert_allclose(operator.energies(V), np.diag(V.T @ dense @ V), atol=1e-9)
+
+
+def test_to_dense_is_the_matrix_and_symmetric(made):
+    operator, dense = made
+    assert_allclose(operator.to_dense(), dense, atol=1e-10)
+    assert (operator.to_dense() == operator.to_dense().T).all()
+
+
+def test_bounds_hold_the_whole_spectrum(made):
+    operator, dense = made
+    lower, upper = operator.bounds()
+    values = np.linalg.eigvalsh(dense)
+    assert lower <= values[0] + 1e-9
+    assert upper >= values[-1] - 1e-9
+
+
+def test_says_what_it_is_and_costs(made):
+    operator, _ = made
+    assert operator.n == N
+    assert operator.work() > 0
+    assert f"{N} x {N}" in repr(operator)
+
+
+SINGLE = {
+    "dense": lambda: Dense(symmetric().astype(np.float32)),
+    "sparse": lambda: Sparse(sp.csr_array(sparse_symmetric(), dtype=np.float32)),
+    "low-rank": lambda: LowRank(factor().astype(np.float32)),
+    "scaled": lambda: np.float64(2.0) * Dense(symmetric().astype(np.float32)),
+    "centred": lambda: Centered(Dense(symmetric().astype(np.float32))),
+    "polynomial": lambda: ChebyshevFunction(
+        Dense((symmetric() / 10).astype(np.float32)), np.exp, tol=1e-6
+    ),
+}
+
+
+@pytest.mark.parametrize("make", SINGLE.values(), ids=SINGLE)
+def test_single_precision_stays_single(make, rng):
+    operator = make()
+    V = rng.standard_normal((N, 2)).astype(np.float32)
+    assert operator.dtype == np.float32
+    assert operator.apply(V).dtype == np.float32
+    assert operator.diagonal().dtype == np.float32
+
+
+def test_a_sum_of_different_sizes_is_refused():
+    with pytest.raises(ValueError, match="one size"):
+        Dense(np.eye(3)) + Dense(np.eye(4))
+
+
+def test_sums_flatten_and_print_as_a_formula():
+    K, L = Dense(np.eye(3), name="K"), Dense(np.eye(3), name="L")
+    total = (K + -2.0 * L) + K
+    assert len(total.terms) == 3
+    assert "K + -2 * L + K" in repr(total)

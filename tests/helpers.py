@@ -1,0 +1,42 @@
+"""Comparisons that do not depend on signs or on the order of equal eigenvalues."""
+
+import numpy as np
+import scipy.linalg
+from numpy.testing import assert_allclose
+
+
+def largest_angle(A, B):
+    """Largest principal angle between two column spaces, in radians."""
+    return float(scipy.linalg.subspace_angles(A, B).max())
+
+
+def assert_eigenpairs(values, vectors, matrix, *, atol):
+    """Orthonormal, residual-free and the algebraically largest: checked with LAPACK."""
+    reference = np.linalg.eigvalsh(matrix)[::-1][: len(values)]
+    size = np.abs(np.linalg.eigvalsh(matrix)).max()
+    assert_allclose(values, reference, atol=atol * size)
+    gram = vectors.T @ vectors
+    assert_allclose(gram, np.eye(len(values)), atol=max(atol, 1e-10))
+    residual = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+    assert residual.max() <= atol * size
+
+
+def assert_same_up_to_sign(A, B, *, rtol):
+    """Columns equal up to a sign each, relative to the largest entry."""
+    signs = np.sign(np.einsum("ij,ij->j", A, B))
+    assert_allclose(A * signs, B, atol=rtol * np.abs(B).max(), rtol=0)
+
+
+def dense_laplacian(A, kind):
+    """A Laplacian by the definition, entry by entry: independent of the library."""
+    n = len(A)
+    degrees = [sum(A[i][j] for j in range(n)) for i in range(n)]
+    L = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            own = degrees[i] if i == j else 0.0
+            L[i, j] = own - A[i][j]
+            if kind == "normalized":
+                scale = np.sqrt(degrees[i] * degrees[j])
+                L[i, j] = L[i, j] / scale if scale > 0 else 0.0
+    return L

@@ -44,7 +44,7 @@ def first_duplicate(labels: Array) -> Any:
             seen.add(label)
         return None
     values, counts = np.unique(labels, return_counts=True)
-    return values[counts > 1][0] if (counts > 1).any() else None
+    return values[counts > 1][0].item() if (counts > 1).any() else None
 
 
 class LabelIndex:

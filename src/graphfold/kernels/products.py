@@ -52,10 +52,10 @@ class ProductKernel(Kernel):
             return self.finish(products, norms[:, None], norms[None])
         products = lower_triangle_of_products(X)
         for rows in row_blocks(len(products), STRIP):
-            square = products[rows, rows]
-            square[:] = np.tril(square) + np.tril(square, -1).T
             strip = products[rows, : rows.stop]
             self.finish(strip, norms[rows, None], norms[None, : rows.stop])
+            square = products[rows, rows]
+            square[:] = np.tril(square) + np.tril(square, -1).T
             products[: rows.start, rows] = strip[:, : rows.start].T
         return products
 

@@ -18,8 +18,8 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
     The interval runs from a bound of the bottom of the spectrum to the smallest Ritz
     value of the block. The block is twice as wide as what is asked, because convergence
     depends on the gap to the first value outside it. It needs less memory than a Krylov
-    space: the block, its product and two more. Each round costs 10 products with what has not
-    converged; what has is kept as it is.
+    space: the block, its product and two more. Each round costs 10 products with what
+    has not converged; what has is kept as it is.
     """
     M, d = request.M, request.d
     room = M.n - request.avoid.shape[1]

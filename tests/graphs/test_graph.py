@@ -1,0 +1,266 @@
+"""A Graph from every source, and one stated rule for each oddity."""
+
+import copy
+import pickle
+
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from anndata import AnnData
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+
+from graphfold import Graph, GraphKernelPCA
+from graphfold.errors import GraphError, GraphfoldError, LabelError
+
+# a - b (1), b - c (2), d alone
+A = np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 0], [0, 0, 0, 0]], dtype=float)
+LABELS = ["a", "b", "c", "d"]
+EDGES = [("a", "b", 1.0), ("b", "c", 2.0)]
+
+
+def networkx_graph():
+    graph = nx.Graph()
+    graph.add_nodes_from(LABELS)
+    graph.add_weighted_edges_from(EDGES)
+    return graph
+
+
+def igraph_graph():
+    graph = igraph.Graph(n=4, edges=[(0, 1), (1, 2)])
+    graph.vs["name"] = LABELS
+    graph.es["weight"] = [1.0, 2.0]
+    return graph
+
+
+def edge_table(module):
+    return module.DataFrame(
+        {"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]}
+    )
+
+
+def anndata_graph():
+    adata = AnnData(np.zeros((4, 2)), obs=pd.DataFrame(index=LABELS))
+    adata.obsp["connectivities"] = sp.csr_matrix(A)
+    return Graph.from_anndata(adata)
+
+
+SOURCES = {
+    **{
+        f"{kind}_{container}": (
+            lambda kind=kind, container=container: Graph(
+                getattr(sp, f"{kind}_{container}")(A), LABELS
+            )
+        )
+        for kind in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+        for container in ("matrix", "array")
+    },
+    "dense": lambda: Graph(A, LABELS),
+    "dense integers": lambda: Graph(A.astype(int), LABELS),
+    "networkx": lambda: Graph(networkx_graph()),
+    "igraph": lambda: Graph(igraph_graph()),
+    "edge list": lambda: Graph(EDGES, LABELS),
+    "edge tuples": lambda: Graph(tuple(EDGES), LABELS),
+    "pandas edges": lambda: Graph(edge_table(pd), LABELS),
+    "polars edges": lambda: Graph(edge_table(pl), LABELS),
+    "square table": lambda: Graph(pd.DataFrame(A, index=LABELS, columns=LABELS)),
+    "anndata": anndata_graph,
+    "columns": lambda: Graph.from_edges(["a", "b"], ["b", "c"], [1, 2], nodes=LABELS),
+    "graph": lambda: Graph(Graph(A, LABELS)),
+}
+
+
+@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+def test_every_source_gives_the_same_graph(make):
+    graph = make()
+    assert_array_equal(graph.nodes, LABELS)
+    assert_array_equal(graph.to_scipy().toarray(), A)
+    assert (graph.n_nodes, graph.n_edges, graph.n_parts) == (4, 2, 2)
+    assert graph == Graph(A, LABELS)
+
+
+def test_array_of_edges():
+    graph = Graph(np.array([[0, 1], [1, 2], [5, 2]]))
+    assert_array_equal(graph.nodes, [0, 1, 2, 5])
+    weighted = Graph(np.array([[0, 1, 2.5], [1, 2, 1.0], [0, 2, 4.0], [3, 0, 1.0]]))
+    assert weighted.to_scipy()[0, 1] == 2.5
+
+
+def test_igraph_without_names_has_positions_only():
+    assert not Graph(igraph.Graph(n=3, edges=[(0, 1)])).has_labels
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [("a", "b", 3.0)],
+        [("a", "b", 3.0), ("b", "a", 3.0)],
+        [("a", "b", 3.0), ("a", "b", 1.0)],
+    ],
+)
+def test_an_edge_listed_once_or_twice_has_one_weight(edges):
+    assert Graph(edges).to_scipy()[0, 1] == 3.0
+
+
+def test_duplicates_can_be_summed():
+    graph = Graph([("a", "b", 3.0), ("b", "a", 1.0)], duplicates="sum")
+    assert_array_equal(graph.to_scipy().toarray(), [[0, 4], [4, 0]])
+    with pytest.raises(GraphfoldError, match="duplicates must be"):
+        Graph([("a", "b")], duplicates="mean")
+
+
+def test_parallel_networkx_edges_count_once():
+    graph = nx.MultiGraph([("a", "b", {"weight": 2.0}), ("a", "b", {"weight": 5.0})])
+    assert Graph(graph).to_scipy()[0, 1] == 5.0
+    assert Graph(graph, duplicates="sum").to_scipy()[0, 1] == 7.0
+
+
+def test_repeated_entries_of_a_coo_matrix_mean_their_sum():
+    repeated = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
+    assert Graph(repeated).to_scipy()[0, 1] == 1.5  # (A + A')/2 of 3 one way
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        np.array([[0, 2.0], [0, 0]]),
+        sp.csr_array(np.array([[0, 2.0], [0, 0]])),
+        nx.DiGraph([(0, 1, {"weight": 2.0})]),
+        igraph.Graph(n=2, edges=[(0, 1), (0, 1)], directed=True),
+    ],
+    ids=["dense", "sparse", "networkx", "igraph"],
+)
+def test_directions_are_averaged(source):
+    weight = Graph(source).to_scipy()[0, 1]
+    assert weight == Graph(source).to_scipy()[1, 0]
+    assert weight == (0.5 if isinstance(source, igraph.Graph) else 1.0)
+
+
+def test_self_loops_and_zero_weights_are_dropped():
+    graph = Graph([("a", "a", 5.0), ("a", "b", 1.0), ("b", "c", 0.0)])
+    assert graph.n_edges == 1
+    assert graph.to_scipy().diagonal().sum() == 0
+    assert graph.n_nodes == 3
+
+
+BAD = {
+    "negative": (lambda: Graph(-A), GraphError, "at least 0; got -2"),
+    "nan": (lambda: Graph([("a", "b", np.nan)]), GraphError, "finite"),
+    "infinite": (lambda: Graph(np.full((2, 2), np.inf)), GraphError, "finite"),
+    "no edges": (lambda: Graph(np.zeros((3, 3))), GraphError, "at least one edge"),
+    "only loops": (lambda: Graph([("a", "a")]), GraphError, "at least one edge"),
+    "empty": (lambda: Graph(np.zeros((0, 0))), GraphError, "at least one edge"),
+    "not square": (lambda: Graph(sp.eye(3, 4)), GraphError, r"square.*\(3, 4\)"),
+    "a number": (lambda: Graph(3), GraphError, "got int"),
+    "wide array": (lambda: Graph(np.ones((3, 5))), GraphError, r"shape \(3, 5\)"),
+    "words as weights": (lambda: Graph([("a", "b", "x")]), GraphError, "numbers"),
+    "complex": (lambda: Graph(1j * A), GraphError, "real numbers"),
+    "too few labels": (lambda: Graph(A, ["a"]), LabelError, "one label for each"),
+    "equal labels": (lambda: Graph(A, list("abca")), LabelError, "'a' occurs twice"),
+    "strange end": (
+        lambda: Graph([("a", "z")], ["a", "b"]),
+        LabelError,
+        "z is in an edge",
+    ),
+    "one column": (lambda: Graph(pd.DataFrame({"a": [1]})), GraphError, "two columns"),
+    "missing key": (
+        lambda: Graph.from_anndata(AnnData(np.zeros((2, 1))), "spatial"),
+        GraphError,
+        "obsp; got 'spatial', and there are none",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "error", "text"), BAD.values(), ids=BAD)
+def test_bad_input_gets_one_clear_sentence(make, error, text):
+    with pytest.raises(error, match=text) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_subgraph_is_induced_and_in_the_order_asked():
+    graph = Graph(A, LABELS).subgraph(["c", "d", "b"])
+    assert_array_equal(graph.nodes, ["c", "d", "b"])
+    assert_array_equal(graph.to_scipy().toarray(), [[0, 0, 2], [0, 0, 0], [2, 0, 0]])
+
+
+def test_subgraph_names_what_it_lacks():
+    with pytest.raises(LabelError, match=r"1 of 2 labels are not nodes.*: z"):
+        Graph(A, LABELS).subgraph(["a", "z"])
+    with pytest.raises(LabelError, match=r"3 of 3 .* labels such as a, b, c"):
+        Graph(A, LABELS).subgraph([0, 1, 2])
+    with pytest.raises(LabelError, match="'a' occurs twice"):
+        Graph(A, LABELS).subgraph(["a", "a"])
+
+
+def test_numbers_and_strings_never_match():
+    assert_array_equal(Graph(A, [1, 2, 3, 4]).find(["1", "2"]), [-1, -1])
+    assert_array_equal(Graph(A, list("1234")).find([1, 2]), [-1, -1])
+
+
+def test_mixed_labels_stay_what_they_are():
+    graph = Graph([(1, "b"), ("b", ("c", 2))])
+    assert_array_equal(graph.find([("c", 2), 1, "1"]), [2, 0, -1])
+
+
+def test_edges_between_new_and_known_nodes():
+    edges = Graph(A, LABELS).edges_between(["b", "stranger", "d"], ["c", "a", "nobody"])
+    assert_array_equal(edges.toarray(), [[2, 1, 0], [0, 0, 0], [0, 0, 0]])
+
+
+def test_one_graph_is_as_good_as_a_copy():
+    graph = Graph(A, LABELS)
+    assert copy.deepcopy(graph) is graph
+    assert copy.copy(graph) is graph
+    assert clone(GraphKernelPCA(graph=graph)).graph is graph
+    assert pickle.loads(pickle.dumps(graph)) == graph
+    with pytest.raises(ValueError, match="read-only"):
+        graph.to_scipy().data[0] = 7.0
+
+
+def test_the_source_is_not_changed():
+    source = sp.csr_array(A + np.eye(4))
+    Graph(source)
+    assert_array_equal(source.toarray(), A + np.eye(4))
+
+
+def test_repr_tells():
+    assert repr(Graph(A, LABELS)) == (
+        "Graph(4 nodes, 2 edges, 2 parts, weights 1 to 2, labels 'a', 'b', 'c', ...)"
+    )
+    assert "no labels" in repr(Graph(A))
+
+
+edge_lists = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.floats(0, 1e6, allow_nan=False)),
+    min_size=1,
+)
+
+
+@given(edge_lists)
+def test_any_edge_list_becomes_symmetric_without_diagonal(edges):
+    if not any(u != v and w > 0 for u, v, w in edges):
+        return
+    graph = Graph(edges, nodes=range(10))
+    matrix = graph.to_scipy().toarray()
+    assert_array_equal(matrix, matrix.T)
+    assert (np.diag(matrix) == 0).all()
+    for u, v, w in edges:
+        assert u == v or matrix[u, v] >= w
+    assert graph == Graph([(v, u, w) for u, v, w in edges[::-1]], nodes=range(10))
+
+
+@given(st.permutations(range(6)), edge_lists)
+def test_subgraph_of_all_nodes_only_reorders(order, edges):
+    edges = [(u % 6, v % 6, w) for u, v, w in edges]
+    if not any(u != v and w > 0 for u, v, w in edges):
+        return
+    graph = Graph(edges, nodes=range(6))
+    shuffled = graph.subgraph(np.array(order)).to_scipy().toarray()
+    assert_array_equal(shuffled, graph.to_scipy().toarray()[np.ix_(order, order)])

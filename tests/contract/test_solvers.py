@@ -167,6 +167,16 @@ def test_a_star_of_many_equal_eigenvalues_is_found_whole():
         assert np.linalg.norm(found.vectors.T @ found.vectors - np.eye(20)) < 1e-8
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_an_identity_has_eigenvalue_one(solver):
+    """LAPACK's subset driver finds no eigenvalue at all of the shifted identity."""
+    q = np.full((200, 1), 200**-0.5)
+    identity = Centered(Diagonal(np.ones(200)))
+    found = top_eigenpairs(identity, 3, solver=solver, avoid=q, tol=1e-9)
+    np.testing.assert_allclose(found.values, 1.0)
+    assert np.linalg.norm(found.vectors.T @ found.vectors - np.eye(3)) < 1e-8
+
+
 def test_a_zero_matrix_has_zero_eigenvalues():
     found = top_eigenpairs(Sparse(sp.csr_array((40, 40))), 3, solver="krylov")
     np.testing.assert_allclose(found.values, 0)

@@ -12,7 +12,8 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from graphfold import check, io
 from graphfold.arrays import Array
@@ -37,6 +38,13 @@ from graphfold.model.terms import has_cheap_factor
 from graphfold.solvers import SOLVERS, Eigenpairs
 
 SCALINGS = ("eigenvalue", "orthonormal", "unit")
+
+
+def _has_rows(estimator: Any) -> bool:
+    """Whether X holds rows, or a kernel matrix in their place."""
+    kernel = estimator.kernel
+    named = isinstance(kernel, str) and kernel == "precomputed"
+    return not (named or isinstance(kernel, Precomputed))
 
 
 @io.register
@@ -225,17 +233,18 @@ class GraphKernelPCA(
         return self.fit(X, y, node_ids=node_ids).embedding_.copy()
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        return rows.refuse_non_finite(
-            validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                ensure_min_samples=2 if reset else 1,
-            )
+        array = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+            estimator=self,
+            input_name="X",
         )
+        rows.refuse_non_finite(array)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return array
 
     def _check_parameters(self, X: Any) -> None:
         n = X.shape[0]
@@ -390,15 +399,14 @@ class GraphKernelPCA(
         Z = np.asarray(X, dtype=self.embedding_.dtype)
         return np.asarray(self._preimage.of(Z))
 
+    @available_if(_has_rows)
     def score(self, X: Any, y: Any = None) -> float:
-        """Share of the rows' variance in feature space that the components explain."""
+        """Share of the rows' variance in feature space that the components explain.
+
+        Not there for a precomputed kernel: k(x, x) of new rows is not in X.
+        """
         check_is_fitted(self)
-        X = self._read(X, reset=False)
-        if isinstance(self.kernel_, Precomputed):
-            raise GraphfoldError(
-                'kernel must not be "precomputed" for score: k(x, x) is not in X'
-            )
-        return self._extension.reconstruction_score(X)
+        return self._extension.reconstruction_score(self._read(X, reset=False))
 
     # -- before and after -----------------------------------------------------------
 
@@ -423,9 +431,6 @@ class GraphKernelPCA(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        precomputed = isinstance(self.kernel, Precomputed) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
-        tags.input_tags.pairwise = precomputed
+        tags.input_tags.pairwise = not _has_rows(self)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

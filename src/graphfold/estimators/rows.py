@@ -195,14 +195,14 @@ class FitRows:
             )
 
 
-def refuse_non_finite(X: Any) -> Any:
-    """X, unless it holds NaN or infinity: then raise and name the rows."""
+def refuse_non_finite(X: Any) -> None:
+    """Raise if X holds NaN or infinity, and name the rows."""
     if sp.issparse(X):
         bad = np.unique(sp.coo_array(X).coords[0][~np.isfinite(sp.coo_array(X).data)])
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(X.sum()):  # one number says it all, nearly always
-                return X
+                return
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(bad):
         raise GraphfoldError(
@@ -210,4 +210,3 @@ def refuse_non_finite(X: Any) -> Any:
             f"{check.some_of(bad)} ({len(bad)} in all): drop them or fill them, for "
             "example with sklearn.impute.SimpleImputer"
         )
-    return X

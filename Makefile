@@ -10,6 +10,8 @@ SOURCES = src tests benchmarks docs
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png
 
+# two workers with one BLAS thread each: two with two would wait for each other
+test: export OPENBLAS_NUM_THREADS = 1
 test: lint
 	$(BIN)/python -m pytest -n 2
 
@@ -19,6 +21,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 # the same tests on the lowest versions that pyproject.toml allows
+test-lowest: export OPENBLAS_NUM_THREADS = 1
 test-lowest: .venv-lowest/.dev
 	.venv-lowest/bin/python -m pytest -n 2 tests
 

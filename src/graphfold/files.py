@@ -141,9 +141,7 @@ def _read_text(path: Path, delimiter: str) -> Table:
             f"line {ragged[0]} has {len(rows[ragged[0] - 1])}"
         )
     header = None
-    if not any(_is_number(cell) for cell in rows[0]) or (
-        not all(_is_number(cell) for cell in rows[0][1:])
-    ):
+    if _is_header(rows[0]):
         header, rows = rows[0], rows[1:]
     first = header[0] if header else "-"
     labelled = bool(rows) and _is_label_column(first, [row[0] for row in rows[:1]])
@@ -155,6 +153,14 @@ def _read_text(path: Path, delimiter: str) -> Table:
         ) from None
     labels = as_labels([row[0] for row in rows]) if labelled else None
     return Table(X, labels, header[labelled:] if header else None)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Names of columns: words, or the 0, 1, 2 ... that pandas writes without any."""
+    counted = [str(i) for i in range(len(cells))]
+    if cells == counted or (cells[0] == "" and cells[1:] == counted[:-1]):
+        return True
+    return not all(_is_number(cell) for cell in cells[1:] or cells)
 
 
 def _is_label_column(name: str, cells: Any) -> bool:

@@ -198,7 +198,8 @@ class FitRows:
 def refuse_non_finite(X: Any) -> None:
     """Raise if X holds NaN or infinity, and name the rows."""
     if sp.issparse(X):
-        bad = np.unique(sp.coo_array(X).coords[0][~np.isfinite(sp.coo_array(X).data)])
+        row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        bad = np.unique(row_of_entry[~np.isfinite(X.data)])
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(X.sum()):  # one number says it all, nearly always

@@ -1,0 +1,154 @@
+"""Layer 0, checks, quality and plots."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from graphfold import check, datasets, plot
+from graphfold.arrays import (
+    matching_rows,
+    new_directions,
+    orthonormal,
+    row_blocks,
+    signs_of_columns,
+)
+from graphfold.errors import GraphfoldError
+from graphfold.quality import clustering_error
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 3), (1, 3), (3, 3), (10, 3)])
+def test_row_blocks_cover_everything_once(n, size):
+    rows = [i for block in row_blocks(n, size) for i in range(block.start, block.stop)]
+    assert rows == list(range(n))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_orthonormal_survives_dependent_columns(rng, dtype):
+    against = orthonormal(rng.standard_normal((50, 4)).astype(dtype))
+    V = rng.standard_normal((50, 3)).astype(dtype)
+    V = np.hstack([V, V[:, :1], against[:, :1], np.zeros((50, 1), dtype)])
+    Q = orthonormal(V, against=against)
+    tol = 1e-5 if dtype == np.float32 else 1e-12
+    assert Q.dtype == dtype
+    assert_allclose(Q.T @ Q, np.eye(6), atol=tol)
+    assert np.abs(against.T @ Q).max() < tol
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_new_directions_drop_what_is_not_new(rng, dtype):
+    against = orthonormal(rng.standard_normal((50, 4)).astype(dtype))
+    V = rng.standard_normal((50, 3)).astype(dtype)
+    V = np.hstack([V, V[:, :1] - V[:, 1:2], 1e-9 * rng.standard_normal((50, 1))])
+    Q = new_directions(V.astype(dtype), against=against)
+    assert Q.shape[1] == 4
+    tol = 1e-5 if dtype == np.float32 else 1e-12
+    assert_allclose(Q.T @ Q, np.eye(4), atol=tol)
+    assert np.abs(against.T @ Q).max() < tol
+    assert new_directions(np.zeros((50, 2)), against=against).shape[1] == 0
+
+
+def test_signs_follow_the_largest_entry():
+    assert_array_equal(
+        signs_of_columns(np.array([[1.0, -3, 0], [-2, 1, 0]])), [-1, -1, 1]
+    )
+
+
+tables = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 12), st.integers(1, 4)),
+    elements=st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 0.5]),
+)
+
+
+@given(tables, st.randoms(use_true_random=False))
+def test_matching_rows_finds_equal_rows_and_no_others(X, random):
+    asked = X[[random.randrange(len(X)) for _ in range(5)]].copy()
+    asked[0, 0] = 7.25
+    for container in (np.asarray, sp.csr_array):
+        found = matching_rows(container(asked), container(X))
+        for row, index in zip(asked, found, strict=True):
+            equals = [j for j in range(len(X)) if (X[j] == row).all()]
+            assert index == (equals[0] if equals else -1)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("2GB", 2 * 2**30),
+        ("1.5 mb", 1.5 * 2**20),
+        ("300", 300),
+        (4096, 4096),
+        (None, None),
+    ],
+)
+def test_memory_sizes(text, size):
+    assert check.memory_bytes("max_memory", text) == size
+
+
+def brute_force_error(labels, clusters):
+    from itertools import permutations
+
+    names = sorted(set(clusters))
+    classes = sorted(set(labels))
+    classes += [None] * max(0, len(names) - len(classes))
+    best = max(
+        sum(
+            dict(zip(names, order, strict=False))[c] == y
+            for y, c in zip(labels, clusters, strict=True)
+        )
+        for order in permutations(classes, len(names))
+    )
+    return 1 - best / len(labels)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20)
+)
+def test_clustering_error_is_the_best_matching(pairs):
+    labels, clusters = zip(*pairs, strict=True)
+    expected = brute_force_error(labels, clusters)
+    assert clustering_error(labels, clusters) == pytest.approx(expected)
+
+
+def test_clustering_error_wants_equal_lengths():
+    with pytest.raises(GraphfoldError, match="one length"):
+        clustering_error([1, 2], [1])
+
+
+def test_plots_take_and_return_an_ax(rng):
+    matplotlib = pytest.importorskip("matplotlib", reason="plots are an extra")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    Z = rng.standard_normal((40, 3))
+    assert plot.embedding(Z, np.arange(40) % 4, ax=ax, title="four") is ax
+    assert ax.get_title(loc="left") == "four"
+    assert len(ax.collections) == 4
+    assert [text.get_text() for text in ax.texts] == list("0123")
+    assert len(plot.embedding(Z).collections) == 1
+    assert len(plot.embedding(Z, np.arange(40)).texts) == 0
+    with pytest.raises(GraphfoldError, match="two columns"):
+        plot.embedding(Z[:, :1])
+    plt.close("all")
+
+
+def test_data_files_say_how_to_get_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHFOLD_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"cora\.npz is not there: put a file"):
+        datasets.load_cora()
+    np.savez(tmp_path / "mnist.npz", X=np.full((3, 784), 255, np.uint8))
+    with pytest.raises(GraphfoldError, match="it lacks"):
+        datasets.load_mnist()
+    np.savez(tmp_path / "mnist.npz", X=np.full((3, 784), 255, np.uint8), y=[1, 2, 3])
+    assert datasets.load_mnist().data.max() == 1.0
+
+
+def test_digits_have_a_graph_with_labels():
+    digits = datasets.load_digits()
+    assert digits.graph.n_nodes == len(digits.data) == 1797
+    assert_array_equal(digits.graph.nodes, digits.labels)

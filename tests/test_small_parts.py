@@ -152,3 +152,14 @@ def test_digits_have_a_graph_with_labels():
     digits = datasets.load_digits()
     assert digits.graph.n_nodes == len(digits.data) == 1797
     assert_array_equal(digits.graph.nodes, digits.labels)
+
+
+def test_new_directions_of_noise_stay_orthogonal(rng):
+    """In float32 what is left of a converged vector is noise: it broke the basis once."""
+    against = orthonormal(rng.standard_normal((400, 30)).astype(np.float32))
+    mixed = against[:, :6] @ rng.standard_normal((6, 6)).astype(np.float32)
+    mixed += 1e-6 * rng.standard_normal((400, 6)).astype(np.float32)
+    mixed[:, :3] = against[:, :3]
+    Q = new_directions(mixed, against=against)
+    assert np.abs(against.T @ Q).max() < 1e-5
+    assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-5)

@@ -51,14 +51,16 @@ def orthonormal(V: Array, *, against: Array | None = None) -> Array:
 def new_directions(V: Array, *, against: Array) -> Array:
     """Orthonormal directions of V beyond the columns of ``against``; perhaps fewer.
 
-    By the eigenvectors of V'V, which costs two products of V instead of a QR. What is
-    rounding noise next to the rest is dropped. Done twice, as ``orthonormal`` is.
+    By the eigenvectors of V'V, which costs two products of V instead of a QR. Done
+    twice, as ``orthonormal`` is. What is rounding noise next to the rest is dropped: a
+    unit vector that loses half its length when it is projected again was never a
+    direction of its own.
     """
     noise = max(1e2 * np.finfo(np.float64).eps, (10 * np.finfo(V.dtype).eps) ** 2)
-    for _ in range(2):
+    for shortest in (0.0, 0.5):
         V = V - against @ (against.T @ V)
         lengths = np.linalg.norm(V, axis=0)
-        V = V[:, lengths > 0] / lengths[lengths > 0]
+        V = V[:, lengths > shortest] / lengths[lengths > shortest]
         if V.shape[1] == 0:
             return V
         wide = V.astype(np.float64, copy=False)

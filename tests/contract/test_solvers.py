@@ -193,3 +193,28 @@ def test_auto_can_be_asked_why():
         choose_solver(20, 10, "lobpcg")
     with pytest.raises(GraphfoldError, match=r"solver must be one of .*got 'arpack'"):
         choose_solver(20, 10, "arpack")
+
+
+@pytest.mark.parametrize("solver", ["krylov", "chebyshev"])
+def test_single_precision_of_a_mostly_negative_operator(solver):
+    """The answer is small next to M: residuals are measured against M itself."""
+    L = laplacian(NeighborGraph(6).build(points()), dtype=np.float32).operator
+    K = Dense(rbf_kernel(points(), gamma=0.3).astype(np.float32))
+    M = Centered(K - 300.0 * L)
+    q = np.full((N, 1), N**-0.5, dtype=np.float32)
+    found = top_eigenpairs(M, 8, solver=solver, avoid=q)
+    assert found.converged
+    values = np.linalg.eigvalsh(M.to_dense().astype(float) - 1e3 * q @ q.T)
+    np.testing.assert_allclose(found.values, values[::-1][:8], atol=1e-4 * -values[1])
+    assert np.abs(found.vectors.T @ found.vectors - np.eye(8)).max() < 1e-4
+
+
+@pytest.mark.parametrize("solver", ["krylov", "chebyshev"])
+def test_only_what_is_needed_has_to_converge(solver):
+    K = Dense(rbf_kernel(points(), gamma=5.0))
+    whole = top_eigenpairs(K, 8, solver=solver, tol=1e-9)
+    first = top_eigenpairs(K, 8, solver=solver, tol=1e-9, needed=1)
+    assert first.converged
+    assert first.vectors.shape == (N, 8)
+    assert first.n_products < whole.n_products
+    assert first.values[0] == pytest.approx(whole.values[0])

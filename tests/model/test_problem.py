@@ -10,7 +10,7 @@ from graphfold import NeighborGraph, kernels, responses
 from graphfold.graphs import laplacian
 from graphfold.model.extend import Extension, data_share, graph_share
 from graphfold.model.problem import Problem
-from graphfold.model.strength import absolute_strength, largest_data_eigenvalue
+from graphfold.model.strength import absolute_strength, data_scale
 from graphfold.model.terms import graph_term, kernel_term
 from tests.helpers import largest_angle
 
@@ -73,14 +73,14 @@ def test_signs_do_not_depend_on_the_solver(points):
 def test_strength_has_no_unit(points):
     """Scaling the kernel or the weights of the graph must not change the answer."""
     problem, _ = make(points, kind="combinatorial")
-    top = largest_data_eigenvalue(problem)
+    top, _ = data_scale(problem)
     H = np.eye(60) - 1 / 60
     K = H @ problem.kernels[0].operator.to_dense() @ H
     assert top == pytest.approx(np.linalg.eigvalsh(K)[-1], rel=1e-8)
-    gamma = absolute_strength(problem, 3.0, normalize=True)
+    gamma, _ = absolute_strength(problem, 3.0, normalize=True)
     assert gamma == pytest.approx(3.0 * top / problem.graphs[0].size)
-    assert absolute_strength(problem, 3.0, normalize=False) == 3.0
-    assert absolute_strength(problem, 0.0, normalize=True) == 0.0
+    assert absolute_strength(problem, 3.0, normalize=False) == (3.0, None)
+    assert absolute_strength(problem, 0.0, normalize=True) == (0.0, None)
 
 
 RESPONSES = [None, responses.Diffusion(2.0)]

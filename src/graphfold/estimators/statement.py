@@ -48,7 +48,10 @@ def state_problem(
     plan: Plan,
     how: dict[str, Any],
 ) -> tuple[Problem, Laplacian | None]:
-    """M = K + gamma R for these rows; nothing is solved but the scale of K."""
+    """M = K + gamma R for these rows; nothing is solved but the scale of K.
+
+    ``how`` says how problems are solved, and learns from that where to start.
+    """
     K = kernel_term(kernel, X, tiled=plan.storage == "tiled", strip=plan.strip)
     if graph is None:
         return Problem((K,), (1.0,), center=estimator.center), None
@@ -60,7 +63,12 @@ def state_problem(
         rng=how["rng"],
     )
     problem = Problem((K,), (1.0,), (R,), (1.0,), center=estimator.center)
-    gamma = absolute_strength(
-        problem, estimator.graph_strength, normalize=estimator.normalize, **how
+    gamma, start = absolute_strength(
+        problem,
+        estimator.graph_strength,
+        normalize=estimator.normalize,
+        d=estimator.n_components,
+        **how,
     )
+    how["start"] = start
     return problem.with_gamma(gamma), L

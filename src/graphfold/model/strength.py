@@ -4,34 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphfold.arrays import Array
 from graphfold.model.problem import Problem
 from graphfold.solvers import top_eigenpairs
 
 
 def absolute_strength(
-    problem: Problem, strength: float, *, normalize: bool, **how: Any
-) -> float:
+    problem: Problem, strength: float, *, normalize: bool, d: int = 1, **how: Any
+) -> tuple[float, Array | None]:
     """gamma = strength * lambda_max(K) / c(R), K centred as in the problem.
+
+    Also returns what was met on the way, the top d directions of the data as far as
+    they are known: a good place to start the problem from.
 
     Strength 1 then means that the graph can lift a vector by as much as the best
     direction of the data is worth, whatever the units of either. ``normalize=False``
     is the paper's letter: gamma is the strength itself.
     """
     if strength == 0 or not problem.graphs or not normalize:
-        return float(strength)
+        return float(strength), None
     size = max(term.size for term in problem.graphs)
-    return float(strength) * largest_data_eigenvalue(problem, **how) / size
+    top, vectors = data_scale(problem, d, **how)
+    return float(strength) * top / size, vectors
 
 
-def largest_data_eigenvalue(problem: Problem, **how: Any) -> float:
-    """lambda_max of the (centred) kernel; 1 where there is none, or where it is 0.
+def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array | None]:
+    """lambda_max of the (centred) kernel, and top directions; 1 where there is none.
 
     An eigenvalue is known to the square of its residual, so a loose solve is enough.
     """
     operator = problem.data_operator()
     if operator is None:
-        return 1.0
+        return 1.0, None
+    trivial = problem.trivial_vector()
+    d = min(d, problem.n - (trivial is not None))
     single = operator.dtype.itemsize == 4
-    how = {**how, "tol": 1e-3 if single else 1e-5}
-    pairs = top_eigenpairs(operator, 1, avoid=problem.trivial_vector(), **how)
-    return float(pairs.values[0]) if pairs.values[0] > 0 else 1.0
+    how = {**how, "tol": 1e-3 if single else 1e-5, "needed": 1}
+    pairs = top_eigenpairs(operator, d, avoid=trivial, **how)
+    top = float(pairs.values[0])
+    return (top if top > 0 else 1.0), pairs.vectors

@@ -51,7 +51,7 @@ def lobpcg(request: Request) -> Eigenpairs:
         values=values.astype(M.dtype),
         vectors=vectors,
         residuals=residuals,
-        converged=bool(residuals.max() <= request.tol),
+        converged=bool(residuals[: request.needed].max() <= request.tol),
         n_iterations=n_rounds,
         n_products=n_products,
     )

@@ -33,9 +33,9 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         values, S = rayleigh_ritz(V, MV)
         V, MV = V @ S, MV @ S
         bottom = min(bottom, float(values[-1]))
-        size = float(np.abs(values).max())
+        size = max(abs(bottom), float(np.abs(values).max()))
         _, residuals = relative_residuals(MV, V, values, size)
-        worst = float(residuals[:d].max())
+        worst = float(residuals[: request.needed].max())
         stop = request.observe(iteration, worst) or worst <= request.tol
         if stop or iteration == request.max_iter or width == room:
             break

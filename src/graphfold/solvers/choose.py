@@ -78,6 +78,7 @@ def top_eigenpairs(
     rng: np.random.Generator | None = None,
     avoid: Array | None = None,
     start: Array | None = None,
+    needed: int | None = None,
     observer: Observer | None = None,
 ) -> Eigenpairs:
     """The d algebraically largest eigenpairs of M.
@@ -98,6 +99,8 @@ def top_eigenpairs(
         Orthonormal vectors that answers are kept orthogonal to.
     start : array of shape (n, k), default=None
         A first guess of the eigenvectors.
+    needed : int, default=None
+        How many of the d pairs have to converge; by default all.
     observer : callable, default=None
         Called with an ``Iteration`` after each round; returning True stops.
 
@@ -118,6 +121,7 @@ def top_eigenpairs(
         rng=np.random.default_rng(0) if rng is None else rng,
         avoid=np.empty((M.n, 0), M.dtype) if avoid is None else avoid.astype(M.dtype),
         start=start,
+        needed=d if needed is None else needed,
         observer=observer,
     )
     pairs = _SOLVERS[choice.solver](request)

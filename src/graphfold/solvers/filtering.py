@@ -53,8 +53,13 @@ def chebyshev_filter(
 
 
 def bearable_degree(position: float, dtype: np.dtype[Any]) -> int:
-    """Largest degree at which T grows to 1 / sqrt(precision) at ``position`` > 1."""
-    growth = np.finfo(dtype).eps ** -0.5
+    """Largest degree at which T at ``position`` > 1 grows no more than is bearable.
+
+    Growth times precision is the noise that the filter leaves: at most the square root
+    of the precision, and at most 1e-5, the residual that single precision aims at.
+    """
+    eps = float(np.finfo(dtype).eps)
+    growth = min(eps**-0.5, 1e-5 / eps)
     return max(1, int(np.arccosh(growth) / np.arccosh(position)))
 
 

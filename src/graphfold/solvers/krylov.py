@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from graphfold.arrays import Array, new_directions
+from graphfold.arrays import Array, new_directions, orthonormal
 from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
@@ -16,6 +16,8 @@ ROUND_OVERHEAD = 1000
 LARGEST_DEGREE = 16
 #: a space filled and restarted should shrink the residual by at least this
 SLOW = 0.5
+#: below this many rounding errors a residual that stands still may be drift
+DRIFT = 1e4
 
 
 def block_krylov(request: Request) -> Eigenpairs:
@@ -41,13 +43,14 @@ def block_krylov(request: Request) -> Eigenpairs:
 
     Q = request.random_block(width)
     MQ = M.apply(Q)
-    n_products, worst_at_restart = width, np.inf
+    n_products, worst_at_restart, size = width, np.inf, 0.0
     for iteration in range(1, request.max_iter + 1):
         values, S = rayleigh_ritz(Q, MQ)
         V, MV = Q @ S[:, :width], MQ @ S[:, :width]
-        size = float(np.abs(values).max())
+        # a restart drops the lower end again, but M is as large as it ever was
+        size = max(size, float(np.abs(values).max()))
         residual_block, residuals = relative_residuals(MV, V, values[:width], size)
-        worst = float(residuals[:d].max())
+        worst = float(residuals[: request.needed].max())
         stop = request.observe(iteration, worst) or worst <= request.tol
         if stop or iteration == request.max_iter or Q.shape[1] == room:
             break
@@ -56,6 +59,11 @@ def block_krylov(request: Request) -> Eigenpairs:
             Q, MQ = Q @ S[:, :keep], MQ @ S[:, :keep]
             if worst > SLOW * worst_at_restart:
                 degree = min(2 * degree, LARGEST_DEGREE)
+                if worst < DRIFT * float(np.finfo(M.dtype).eps):
+                    # each rotation of Q and MQ rounds: by now that may be what is left
+                    Q = orthonormal(Q, against=request.avoid)
+                    MQ = M.apply(Q)
+                    n_products += Q.shape[1]
             worst_at_restart = worst
         # a wanted pair that has converged needs no more products of its own
         active = np.flatnonzero(residuals[:d] > 0.3 * request.tol)
@@ -68,7 +76,12 @@ def block_krylov(request: Request) -> Eigenpairs:
             grown = chebyshev_filter(
                 M, V[:, active], MV[:, active], ends, degree, done=done
             )
-        fresh = new_directions(grown, against=np.hstack([request.avoid, Q]))
+        basis = np.hstack([request.avoid, Q])
+        fresh = new_directions(grown, against=basis)
+        if fresh.shape[1] == 0 and degree > 1:
+            # the filter gives nothing above its own noise: plain residuals still may
+            degree = 1
+            fresh = new_directions(residual_block[:, active], against=basis)
         fresh = fresh[:, : room - Q.shape[1]]
         if fresh.shape[1] == 0:
             break

@@ -46,7 +46,8 @@ class Eigenpairs:
 class Request:
     """A question put to every solver in the same words.
 
-    ``avoid`` holds orthonormal columns that answers must be orthogonal to; M must map
+    Of the d pairs only the first ``needed`` have to converge; the others come along as
+    they are. ``avoid`` holds orthonormal columns that answers must be orthogonal to; M must map
     their complement into itself.
     """
 
@@ -57,6 +58,7 @@ class Request:
     rng: np.random.Generator
     avoid: Array
     start: Array | None
+    needed: int
     observer: Observer | None
 
     def random_block(self, width: int) -> Array:

@@ -1,0 +1,1 @@
+"""Benchmarks: us and the peers in one run, never imported by the package."""

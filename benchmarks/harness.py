@@ -1,0 +1,166 @@
+"""Run cases alternately, each in a process of its own, and keep time and peak memory.
+
+A case is a function of a benchmark module that prepares its data and returns a
+function to be timed. Machines are noisy and drift: every repeat runs all cases one
+after the other, so that a ratio compares neighbours in time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def measure(module: str, function: str, arguments: dict) -> dict:
+    """In the worker: prepare, warm up BLAS, time one call, read the peak memory."""
+    import numpy as np
+
+    run = getattr(importlib.import_module(module), function)(**arguments)
+    square = np.ones((256, 256))
+    square @ square
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    start = time.perf_counter()
+    facts = run() or {}
+    seconds = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # "later" is what is checked after the clock has stopped: residuals, angles
+    later = facts.pop("later", None)
+    peak = after.ru_maxrss / 1024
+    facts |= later() if later else {}
+    return {"seconds": seconds, "cpu": cpu, "peak_mb": peak, **facts}
+
+
+def run_alternating(cases: dict[str, tuple], repeats: int, timeout: float) -> dict:
+    """cases: name -> (module, function, arguments); returns name -> list of runs."""
+    runs: dict[str, list[dict]] = {name: [] for name in cases}
+    for repeat in range(repeats):
+        names = list(cases)
+        # another order each time: no case always runs on a warm machine
+        for name in names[repeat % len(names) :] + names[: repeat % len(names)]:
+            run = in_own_process(*cases[name], timeout=timeout)
+            runs[name].append(run)
+            text = run.get("failed") or f"{run['seconds']:8.2f} s"
+            print(f"  {repeat + 1}/{repeats} {name:42} {text}", file=sys.stderr)
+    return runs
+
+
+def in_own_process(module: str, function: str, arguments: dict, *, timeout: float):
+    request = json.dumps([module, function, arguments])
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.harness", request]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"more than {timeout:.0f} s"}
+    if done.returncode:
+        return {"failed": (done.stderr.strip().splitlines() or ["no output"])[-1]}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def median(runs: list[dict], key: str = "seconds") -> float:
+    values = [run[key] for run in runs if key in run]
+    return statistics.median(values) if values else float("nan")
+
+
+def ratio(runs: dict, slow: str, fast: str) -> float:
+    """Median over repeats of slow / fast, each pair taken from one repeat."""
+    pairs = zip(runs[slow], runs[fast], strict=True)
+    ratios = [
+        a["seconds"] / b["seconds"]
+        for a, b in pairs
+        if "seconds" in a and "seconds" in b
+    ]
+    return statistics.median(ratios) if ratios else float("nan")
+
+
+def save(name: str, runs: dict, claims: list[dict]) -> None:
+    """Results as JSON, tied to a commit and a machine; printed as a table."""
+    RESULTS.mkdir(exist_ok=True)
+    record = {
+        "benchmark": name,
+        "command": f"python -m benchmarks.{name}",
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": git("rev-parse", "--short", "HEAD")
+        + (" with changes" if git("status", "--porcelain", "--", "src") else ""),
+        "machine": machine(),
+        "claims": claims,
+        "runs": runs,
+    }
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    for row in rows_of(runs):
+        print(row)
+    for claim in claims:
+        print(sentence(claim))
+
+
+def sentence(claim: dict) -> str:
+    verdict = "met" if claim["met"] else "NOT MET"
+    return f"{claim['text']}: {claim['value']:.2f} (asked: {claim['asked']}) {verdict}"
+
+
+def at_least(text: str, value: float, asked: float) -> dict:
+    met = bool(value >= asked)
+    return {"text": text, "value": value, "asked": f"at least {asked:g}", "met": met}
+
+
+def at_most(text: str, value: float, asked: float) -> dict:
+    met = bool(value <= asked)
+    return {"text": text, "value": value, "asked": f"at most {asked:g}", "met": met}
+
+
+def rows_of(runs: dict) -> list[str]:
+    """A markdown table: median and range of seconds, peak memory, other facts."""
+    lines = [
+        "| case | median s | min - max s | CPU s | peak MB | residual |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, repeats in runs.items():
+        good = [run for run in repeats if "seconds" in run]
+        if not good:
+            lines.append(f"| {name} | {repeats[0]['failed']} | | | | |")
+            continue
+        seconds = [run["seconds"] for run in good]
+        residual = (
+            f"{max(run['residual'] for run in good):.1e}"
+            if "residual" in good[0]
+            else ""
+        )
+        lines.append(
+            f"| {name} | {median(good):.2f} | {min(seconds):.2f} - {max(seconds):.2f} | "
+            f"{median(good, 'cpu'):.2f} | {median(good, 'peak_mb'):.0f} | {residual} |"
+        )
+    return lines
+
+
+def git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def machine() -> dict:
+    import numpy
+    import scipy
+    import sklearn
+
+    return {
+        "cores": os.cpu_count(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(*json.loads(sys.argv[1]))))

@@ -130,11 +130,8 @@ def rows_of(runs: dict) -> list[str]:
             lines.append(f"| {name} | {repeats[0]['failed']} | | | | |")
             continue
         seconds = [run["seconds"] for run in good]
-        residual = (
-            f"{max(run['residual'] for run in good):.1e}"
-            if "residual" in good[0]
-            else ""
-        )
+        residuals = [run["residual"] for run in good if "residual" in run]
+        residual = f"{max(residuals):.1e}" if residuals else ""
         lines.append(
             f"| {name} | {median(good):.2f} | {min(seconds):.2f} - {max(seconds):.2f} | "
             f"{median(good, 'cpu'):.2f} | {median(good, 'peak_mb'):.0f} | {residual} |"

@@ -16,13 +16,13 @@ TITLES = {
 NOTES = {
     "exact": (
         "Gaussian kernel, the 10-NN graph given, relative residual 1e-5 asked of us. "
-        "KernelPCA has no graph to handle; its default at d = 10 is LAPACK on the whole "
-        "matrix. The floor is the kernel matrix once (symmetric rank-k update and exp on "
-        "a half) plus 20 products with a block of width 20."
+        "KernelPCA has no graph to handle; its default at d = 10 is LAPACK on the "
+        "whole matrix. The floor is the kernel matrix once (symmetric rank-k update, "
+        "exp on a half) plus 20 products with a block of width 20."
     ),
     "linear_graph": (
-        "MNIST rows in float64 and their 10-NN graph, CASE with its defaults on the same "
-        "sparse matrix. Our default residual is 1e-10."
+        "MNIST rows in float64 and their 10-NN graph, CASE with its defaults on the "
+        "same sparse matrix. Our default residual is 1e-10."
     ),
     "import_time": "Whole interpreter start included, 15 alternating starts.",
 }
@@ -32,8 +32,8 @@ def main() -> None:
     lines = [
         "# Benchmarks",
         "",
-        "Us and the peer in one run, alternating, each case in a process of its own. Read "
-        "the ratios: seconds belong to the machine. Made by `make bench` "
+        "Us and the peer in one run, alternating, each case in a process of its own. "
+        "Read the ratios: seconds belong to the machine. Made by `make bench` "
         "(`GRAPHFOLD_DATA` must hold `mnist.npz`); the raw runs are in "
         "`benchmarks/results`.",
     ]
@@ -48,8 +48,8 @@ def main() -> None:
             f"## {title}",
             "",
             f"{NOTES[name]} `{record['command']}`, {record['date']}, commit "
-            f"{record['commit']}, {facts['cores']} cores, NumPy {facts['numpy']}, SciPy "
-            f"{facts['scipy']}, scikit-learn {facts['scikit-learn']}.",
+            f"{record['commit']}, {facts['cores']} cores, NumPy {facts['numpy']}, "
+            f"SciPy {facts['scipy']}, scikit-learn {facts['scikit-learn']}.",
             "",
             *(f"* {sentence(claim)}" for claim in record["claims"]),
             "",

@@ -155,7 +155,7 @@ def test_digits_have_a_graph_with_labels():
 
 
 def test_new_directions_of_noise_stay_orthogonal(rng):
-    """In float32 what is left of a converged vector is noise: it broke the basis once."""
+    """In float32 what is left of a converged vector is noise; it broke a basis once."""
     against = orthonormal(rng.standard_normal((400, 30)).astype(np.float32))
     mixed = against[:, :6] @ rng.standard_normal((6, 6)).astype(np.float32)
     mixed += 1e-6 * rng.standard_normal((400, 6)).astype(np.float32)

@@ -100,7 +100,7 @@ class Linear(ProductKernel):
 
 @final
 class Cosine(ProductKernel):
-    """k(x, y) = x'y / (|x| |y|); a zero row stays zero.
+    """``k(x, y) = x'y / (|x| |y|)``; a zero row stays zero.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Cosine(ProductKernel):
 
 @final
 class Gaussian(ProductKernel):
-    """k(x, y) = exp(-gamma |x - y|^2), gamma = 1 / (2 sigma^2).
+    """``k(x, y) = exp(-gamma |x - y|^2)``, gamma = 1 / (2 sigma^2).
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ Observer = Callable[[Iteration], bool | None]
 class Eigenpairs:
     """Top eigenpairs in falling order, and how good they are.
 
-    ``residuals`` are |M v - value v| relative to the size of M (the largest size of
+    ``residuals`` are ``|M v - value v|`` relative to the size of M (the largest size of
     an eigenvalue met), so they can be compared with ``tol``.
     """
 
@@ -47,8 +47,8 @@ class Request:
     """A question put to every solver in the same words.
 
     Of the d pairs only the first ``needed`` have to converge; the others come along as
-    they are. ``avoid`` holds orthonormal columns that answers must be orthogonal to; M must map
-    their complement into itself.
+    they are. ``avoid`` holds orthonormal columns that answers must be orthogonal to; M
+    must map their complement into itself.
     """
 
     M: SymmetricOperator

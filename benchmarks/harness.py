@@ -132,8 +132,9 @@ def rows_of(runs: dict) -> list[str]:
         seconds = [run["seconds"] for run in good]
         residuals = [run["residual"] for run in good if "residual" in run]
         residual = f"{max(residuals):.1e}" if residuals else ""
+        spread = f"{min(seconds):.2f} - {max(seconds):.2f}"
         lines.append(
-            f"| {name} | {median(good):.2f} | {min(seconds):.2f} - {max(seconds):.2f} | "
+            f"| {name} | {median(good):.2f} | {spread} | "
             f"{median(good, 'cpu'):.2f} | {median(good, 'peak_mb'):.0f} | {residual} |"
         )
     return lines

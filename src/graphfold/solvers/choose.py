@@ -89,8 +89,8 @@ def top_eigenpairs(
     d : int
     solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg"}, default="auto"
     tol : float, default=None
-        Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in float64
-        and 1e-5 in float32.
+        Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in
+        float64 and 1e-5 in float32.
     max_iter : int, default=None
         Rounds; by default 300.
     rng : numpy.random.Generator, default=None

@@ -26,7 +26,7 @@ def inputs(n: int):
     if not path.exists():
         neighbours = NeighborGraph(10).build(X).to_scipy()
         sp.save_npz(path, sp.csr_matrix(neighbours))
-    return X, sp.load_npz(path)
+    return X, sp.csr_array(sp.load_npz(path))
 
 
 def ours(n: int, tol=None):

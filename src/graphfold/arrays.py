@@ -121,7 +121,7 @@ def rows_equal(X: Any, reference: Any, rows: Array, rtol: float = 0.0) -> Array:
     ``rtol`` is relative to the largest entry of the reference row.
     """
     other = reference[rows]
-    if sp.issparse(X):
+    if sp.issparse(X) or sp.issparse(other):
         gap = abs(sp.csr_array(X) - sp.csr_array(other)).max(axis=1).toarray().ravel()
         size = abs(sp.csr_array(other)).max(axis=1).toarray().ravel()
     else:

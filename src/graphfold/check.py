@@ -81,4 +81,6 @@ def table(name: str, X: Any) -> Any:
         X = np.asarray(X)
     if len(X.shape) != 2:
         raise GraphfoldError(f"{name} must have two dimensions; got shape {X.shape}")
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
     return X if hasattr(X, "dtype") else np.asarray(X)

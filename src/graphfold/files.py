@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,12 +74,14 @@ def write_table(
     """Write an embedding, with the labels of its rows, in the format of the suffix."""
     suffix = Path(path).suffix.lower()
     if suffix in _DELIMITERS:
-        lines = [_DELIMITERS[suffix].join(["id", *columns])]
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=_DELIMITERS[suffix], lineterminator="\n")
+        writer.writerow(["id", *columns])
         names = range(len(Z)) if labels is None else labels
-        for name, row in zip(names, Z.tolist(), strict=True):
-            lines.append(_DELIMITERS[suffix].join([str(name), *map(repr, row)]))
-        text = "\n".join(lines) + "\n"
-        write_atomically(path, lambda stream: stream.write(text.encode()))
+        writer.writerows(
+            [name, *row] for name, row in zip(names, Z.tolist(), strict=True)
+        )
+        write_atomically(path, lambda stream: stream.write(text.getvalue().encode()))
     elif suffix == ".npy":
         write_atomically(path, lambda stream: np.save(stream, Z))
     elif suffix == ".npz":
@@ -160,7 +163,8 @@ def _is_header(cells: list[str]) -> bool:
     counted = [str(i) for i in range(len(cells))]
     if cells == counted or (cells[0] == "" and cells[1:] == counted[:-1]):
         return True
-    return not all(_is_number(cell) for cell in cells[1:] or cells)
+    # an empty cell is a missing number, not the name of a column
+    return not all(cell == "" or _is_number(cell) for cell in cells[1:] or cells)
 
 
 def _is_label_column(name: str, cells: Any) -> bool:
@@ -200,7 +204,9 @@ def _graph_from_ends(
                 f"names; got {some_of(list(tails), 3)}"
             ) from None
         return Graph.from_edges(tails, heads, weights, nodes=np.arange(n))
-    ends = [np.asarray(as_labels(end)).astype(labels.dtype) for end in (tails, heads)]
+    # by kind, not by width: "n10" must not be cut to the "n1" of a narrower array
+    kind = str if labels.dtype.kind == "U" else labels.dtype
+    ends = [np.asarray(as_labels(end)).astype(kind) for end in (tails, heads)]
     nodes = np.union1d(labels, np.concatenate(ends))
     return Graph.from_edges(ends[0], ends[1], weights, nodes=nodes)
 

@@ -63,17 +63,25 @@ def register(cls: type) -> type:
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to ``path``."""
+    """Write a fitted estimator to ``path``.
+
+    Callbacks and metadata requests are not saved: they belong to a session. A graph
+    that came as an object of another library is saved as a ``Graph``.
+    """
     arrays: dict[str, Any] = {}
+    params = estimator.get_params(deep=False)
     state = {
         name: value
         for name, value in vars(estimator).items()
-        if name not in estimator.get_params() and not name.startswith("_skl")
+        if name not in params and name not in ("_skl_callbacks", "_metadata_request")
     }
+    graph = params.get("graph")
+    if graph is not None and not isinstance(graph, Graph | Params):
+        params["graph"] = Graph(graph)
     header = {
         "format": FORMAT,
         "estimator": type(estimator).__name__,
-        "params": _encode(estimator.get_params(deep=False), arrays, "parameters"),
+        "params": _encode(params, arrays, "parameters"),
         "state": _encode(state, arrays, "state"),
     }
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
@@ -202,9 +210,14 @@ def _decode(value: Any, arrays: Any) -> Any:
             objects[:] = _decode(items, arrays)
             return objects
         case {"csr": parts, "shape": shape}:
-            return sp.csr_array(tuple(_decode(parts, arrays)), shape=tuple(shape))
-        case {"graph": [matrix, labels]}:
-            return Graph._unchecked(_decode(matrix, arrays), _decode(labels, arrays))
+            matrix = sp.csr_array(tuple(_decode(parts, arrays)), shape=tuple(shape))
+            matrix.check_format(full_check=True)  # a bad index would crash SciPy
+            return matrix
+        case {"graph": [content, labels]}:
+            adjacency = _decode(content, arrays)
+            if adjacency.shape[0] != adjacency.shape[1]:
+                raise ModelFileError("a graph in it is not square")
+            return Graph._unchecked(adjacency, _decode(labels, arrays))
         case {"part": name, "params": params}:
             return _PARTS[name](**_decode(params, arrays))
         case {"record": name, "fields": fields}:

@@ -129,7 +129,7 @@ def test_repeated_entries_of_a_coo_matrix_mean_their_sum():
 @pytest.mark.parametrize(
     "source",
     [
-        np.array([[0, 2.0], [0, 0]]),
+        np.array([[0, 2.0, 0, 0], [0] * 4, [0] * 4, [0] * 4]),
         sp.csr_array(np.array([[0, 2.0], [0, 0]])),
         nx.DiGraph([(0, 1, {"weight": 2.0})]),
         igraph.Graph(n=2, edges=[(0, 1), (0, 1)], directed=True),
@@ -152,7 +152,7 @@ def test_self_loops_and_zero_weights_are_dropped():
 BAD = {
     "negative": (lambda: Graph(-A), GraphError, "at least 0; got -2"),
     "nan": (lambda: Graph([("a", "b", np.nan)]), GraphError, "finite"),
-    "infinite": (lambda: Graph(np.full((2, 2), np.inf)), GraphError, "finite"),
+    "infinite": (lambda: Graph(np.full((4, 4), np.inf)), GraphError, "finite"),
     "no edges": (lambda: Graph(np.zeros((3, 3))), GraphError, "at least one edge"),
     "only loops": (lambda: Graph([("a", "a")]), GraphError, "at least one edge"),
     "empty": (lambda: Graph(np.zeros((0, 0))), GraphError, "at least one edge"),

@@ -215,14 +215,15 @@ class GraphKernelPCA(
         advice.on_kernel(kernel, X, rng)
         plan = self._plan(kernel, X)
         progress.say(f"plan: {plan}")
-        recipe, graph = graph_of_fit(graph, labels, X)
-        how = self._how(rng)
+        recipe, graph = graph_of_fit(graph, labels, X, precomputed=not _has_rows(self))
+        how = self._how(rng, plan)
         problem, L = state_problem(self, kernel, X, graph, plan, how)
         progress.say(str(problem))
         pairs = problem.solve(self.n_components, **how, observer=progress.round_done)
         advice.on_convergence(pairs)
 
         self._keep(problem, pairs, kernel, X, graph, L)
+        self.solver_reason_ = plan.reason
         self._recipe, self._fit_labels = recipe, labels
         self._preimage = self._learn_preimage(X, rng)
         progress.finish()
@@ -264,10 +265,10 @@ class GraphKernelPCA(
         if self.max_iter is not None:
             check.integer_between("max_iter", self.max_iter, 1, 2**31)
 
-    def _how(self, rng: np.random.Generator) -> dict[str, Any]:
+    def _how(self, rng: np.random.Generator, plan: Plan) -> dict[str, Any]:
         """How every eigenproblem of this fit is to be solved."""
         return {
-            "solver": self.solver,
+            "solver": plan.solver,
             "tol": self.tol,
             "max_iter": self.max_iter,
             "rng": rng,
@@ -304,6 +305,7 @@ class GraphKernelPCA(
     ) -> None:
         V = pairs.vectors
         by_factor = has_cheap_factor(kernel, X)
+        X = X.copy()  # as KernelPCA does: the caller may change X afterwards
         data = data_share(problem, kernel, X, V, by_factor=by_factor)
         share = graph_share(problem, L, V)
         self._extension = Extension(V, pairs.values, data, share)
@@ -314,7 +316,7 @@ class GraphKernelPCA(
         self.eigenvalues_, self.eigenvectors_ = pairs.values, V
         self.residuals_, self.converged_ = pairs.residuals, pairs.converged
         self.n_iter_ = pairs.n_iterations
-        self.solver_, self.solver_reason_ = pairs.solver, pairs.reason
+        self.solver_ = pairs.solver
         self.kernel_weights_ = np.array(problem.theta)
         self.graph_weights_ = np.array(problem.beta)
         self.graph_strength_ = float(self.graph_strength) if graph is not None else 0.0
@@ -323,6 +325,7 @@ class GraphKernelPCA(
         self.explained_variance_ratio_ = data.energies / (data.trace or 1.0)
         self.formula_ = str(problem)
         self._n_features_out = V.shape[1]
+        self.__dict__.pop("components_", None)
         if isinstance(kernel, Linear):
             energies = self._extension.sound_energies()
             lengths = np.sqrt(np.where(energies > 0, energies, np.inf))
@@ -396,7 +399,12 @@ class GraphKernelPCA(
             raise GraphfoldError(
                 "fit_inverse_transform must be True at fit for inverse_transform"
             )
-        Z = np.asarray(X, dtype=self.embedding_.dtype)
+        Z = check_array(X, dtype=self.embedding_.dtype, input_name="X")
+        d = self.embedding_.shape[1]
+        if Z.shape[1] != d:
+            raise GraphfoldError(
+                f"X must have the {d} columns of the embedding; got shape {Z.shape}"
+            )
         return np.asarray(self._preimage.of(Z))
 
     @available_if(_has_rows)

@@ -23,7 +23,13 @@ from graphfold.errors import (
     UnlabelledRowsWarning,
 )
 from graphfold.graphs import Graph, GraphRecipe
-from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
+from graphfold.graphs.labels import (
+    LabelIndex,
+    as_labels,
+    comparable,
+    first_duplicate,
+)
+from graphfold.graphs.sources import merge_edges
 
 _SAME_FEATURES = 1e-6
 
@@ -121,6 +127,11 @@ class FitRows:
         if labels is None:
             self._warn_of_missing_labels()
             return known, None
+        if self.labels is not None and not comparable(labels, self.labels):
+            raise LabelError(
+                f"labels of the rows are {labels.dtype} and those of the fit "
+                f"{self.labels.dtype}, so none can match: give them the same kind"
+            )
         if self.labels is None:
             raise LabelError(
                 "node_ids must be None: the rows of the fit had no labels to meet; "
@@ -181,8 +192,8 @@ class FitRows:
                 "edges must join a row of X to a row of the fit; "
                 f"{edges[lost[0]]!r} does not"
             )
-        weights = [edge[2] if len(edge) == 3 else 1.0 for edge in edges]
-        return sp.coo_array((weights, (rows, columns)), shape=(n_rows, n_fit))
+        weights = np.array([edge[2] if len(edge) == 3 else 1.0 for edge in edges])
+        return merge_edges(rows, columns, weights, (n_rows, n_fit), "once")
 
     def _warn_of_missing_labels(self) -> None:
         if self.labels is not None:

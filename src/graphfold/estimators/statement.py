@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.graphs import Graph, GraphRecipe, Laplacian, laplacian
 from graphfold.graphs.responses import response_from
@@ -26,11 +27,16 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def graph_of_fit(
-    graph: Any, labels: Array | None, X: Any
+    graph: Any, labels: Array | None, X: Any, *, precomputed: bool = False
 ) -> tuple[GraphRecipe | None, Graph | None]:
     """The recipe, if the graph is made from X, and the graph of the rows of X."""
     if graph is None:
         return None, None
+    if isinstance(graph, GraphRecipe) and precomputed:
+        raise GraphfoldError(
+            'graph must not be a recipe with kernel="precomputed": the rows are not '
+            "known; build the graph from them, as NeighborGraph(10).build(rows)"
+        )
     recipe = graph.bind(X) if isinstance(graph, GraphRecipe) else None
     if recipe is not None:
         found = recipe.build(X)
@@ -55,12 +61,13 @@ def state_problem(
     K = kernel_term(kernel, X, tiled=plan.storage == "tiled", strip=plan.strip)
     if graph is None:
         return Problem((K,), (1.0,), center=estimator.center), None
-    L = laplacian(graph, estimator.laplacian, K.operator.dtype)
+    L = laplacian(graph, estimator.laplacian)
     R = graph_term(
         L,
         response_from(estimator.response),
         n_components=estimator.n_components,
         rng=how["rng"],
+        dtype=K.operator.dtype,
     )
     problem = Problem((K,), (1.0,), (R,), (1.0,), center=estimator.center)
     gamma, start = absolute_strength(

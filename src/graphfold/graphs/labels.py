@@ -67,15 +67,23 @@ class LabelIndex:
             assert self._positions is not None
             found = [self._positions.get(label, -1) for label in asked.tolist()]
             return np.array(found, dtype=np.int64)
-        if not _comparable(asked, self.labels):
+        if asked.dtype == object:
+            # mixed kinds: each is looked up as what it is
+            if self._positions is None:
+                self._positions = {x: i for i, x in enumerate(self.labels.tolist())}
+            found = [self._positions.get(label, -1) for label in asked.tolist()]
+            return np.array(found, dtype=np.int64)
+        if not comparable(asked, self.labels):
             return np.full(len(asked), -1)
         place = np.searchsorted(self.labels[self._order], asked)
         candidate = self._order[np.minimum(place, len(self._order) - 1)]
         return np.where(self.labels[candidate] == asked, candidate, -1)
 
 
-def _comparable(one: Array, other: Array) -> bool:
+def comparable(one: Array, other: Array) -> bool:
     """Numbers with numbers, strings with strings; NumPy would compare 1 and "1"."""
+    if object in (one.dtype, other.dtype):
+        return True
     numeric = "iufb"
     return (one.dtype.kind in numeric) == (other.dtype.kind in numeric) and (
         one.dtype.kind == other.dtype.kind or one.dtype.kind in numeric

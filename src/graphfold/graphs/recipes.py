@@ -127,7 +127,9 @@ class NeighborGraph(GraphRecipe):
             scale = float(self.scale)
             return np.exp(-0.5 * np.square(distances.astype(np.float64) / scale))
         if self.metric in ("cosine", "correlation", "hamming", "jaccard"):
-            return np.maximum(1.0 - distances, 0.0)
+            similarity = 1.0 - distances
+            rounding = 100 * np.finfo(similarity.dtype).eps
+            return np.where(similarity > rounding, similarity, 0.0)
         return 1.0 / (1.0 + distances)
 
 

@@ -33,10 +33,16 @@ def nearest_rows(
     from sklearn.neighbors import NearestNeighbors
 
     reference = X if among is None else among
+    if sp.issparse(X) and not sp.issparse(reference):
+        X = X.toarray()
+    elif sp.issparse(reference) and not sp.issparse(X):
+        X = sp.csr_array(X)
     if metric in ("cosine", "correlation"):
         # on unit vectors |u - v|^2 / 2 = 1 - cos: one fast search serves both
-        reference = standard_rows(reference, metric)
-        queries = None if among is None else standard_rows(X, metric)
+        reference = _with_marked_zeros(standard_rows(reference, metric))
+        queries = None
+        if among is not None:
+            queries = _with_marked_zeros(standard_rows(X, metric))
         search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs, algorithm="brute")
         distances, indices = search.fit(reference).kneighbors(queries)
         return distances**2 / 2, indices
@@ -66,6 +72,19 @@ def standard_rows(X: Any, metric: str) -> Any:
     # what is left of a constant row after rounding is noise, not a direction
     noise = 10 * np.finfo(X.dtype).eps * np.abs(X).max(initial=0.0)
     return np.where(lengths > noise, X / np.where(lengths > noise, lengths, 1.0), 0.0)
+
+
+def _with_marked_zeros(rows: Any) -> Any:
+    """Rows with one more column that makes zero rows unit vectors of their own.
+
+    The distance between a zero row and any other is then 1, not the 1/2 that would
+    make it everyone's neighbour. (Two zero rows are equal, at distance 0.)
+    """
+    squares = rows.multiply(rows) if sp.issparse(rows) else np.square(rows)
+    zero = (np.asarray(squares.sum(axis=1)).ravel() == 0).astype(rows.dtype)[:, None]
+    if sp.issparse(rows):
+        return sp.csr_array(sp.hstack([rows, sp.csr_array(zero)]))
+    return np.hstack([rows, zero])
 
 
 def strips(n_rows: int, n_columns: int) -> Any:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from graphfold.arrays import Array
 from graphfold.check import some_of
 from graphfold.errors import GraphError, LabelError
-from graphfold.graphs.labels import LabelIndex, as_labels
+from graphfold.graphs.labels import LabelIndex, as_labels, comparable
 
 _SOURCE_NAMES = ("source", "src", "from", "u", "node1")
 _TARGET_NAMES = ("target", "dst", "to", "v", "node2")
@@ -39,12 +39,11 @@ def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
         return _from_table(source, given, duplicates)
     if isinstance(source, np.ndarray) and source.ndim == 2:
         if source.shape[0] == source.shape[1]:
+            _refuse_ambiguous(source)
             return Adjacency(from_matrix(sp.csr_array(_as_weights(source))), given)
         if source.shape[1] in (2, 3):
-            ends, weights = (
-                source[:, :2],
-                source[:, 2] if source.shape[1] == 3 else None,
-            )
+            ends = _whole_numbers(source[:, :2])
+            weights = source[:, 2] if source.shape[1] == 3 else None
             return from_edges(ends[:, 0], ends[:, 1], weights, given, duplicates)
     if isinstance(source, list | tuple) and all(len(edge) in (2, 3) for edge in source):
         return _from_edge_list(source, given, duplicates)
@@ -86,7 +85,7 @@ def from_edges(
         nodes = as_labels(_distinct(tails, heads))
     index = LabelIndex(nodes)
     rows, columns = index.find(tails), index.find(heads)
-    unknown = np.concatenate([tails[rows < 0], heads[columns < 0]])
+    unknown = tails[rows < 0].tolist() + heads[columns < 0].tolist()
     if len(unknown):
         raise LabelError(
             f"every edge must join two of the nodes given; {some_of(unknown)} "
@@ -96,25 +95,44 @@ def from_edges(
     n = len(nodes)
     if not directed:
         rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-    merged = _merge(rows, columns, values, n, duplicates)
+    merged = merge_edges(rows, columns, values, (n, n), duplicates)
     if directed:
         return Adjacency(from_matrix(merged), nodes)
     return Adjacency(from_matrix(merged + sp.triu(merged, 1).T), nodes)
 
 
-def _merge(rows: Array, columns: Array, values: Array, n: int, duplicates: str) -> Any:
+def _refuse_ambiguous(square: Array) -> None:
+    """A small square array may be a matrix, or as many edges as it has columns."""
+    plain = np.array_equal(square, square.T) and not np.diagonal(square).any()
+    if len(square) in (2, 3) and not plain:
+        raise GraphError(
+            f"graph of shape {square.shape} could be a matrix or "
+            f"{len(square)} edges: pass a SciPy sparse matrix, or Graph.from_edges"
+        )
+
+
+def _whole_numbers(ends: Array) -> Array:
+    """Row numbers that came as floats, because their weights are."""
+    whole = ends.dtype.kind == "f" and bool((ends == np.floor(ends)).all())
+    return ends.astype(np.int64) if whole else ends
+
+
+def merge_edges(
+    rows: Array, columns: Array, values: Array, shape: tuple[int, int], duplicates: str
+) -> Any:
     """One entry for each pair: the largest of the values listed, or their sum."""
     if duplicates == "sum" or len(rows) == 0:
-        return sp.coo_array((values, (rows, columns)), shape=(n, n)).tocsr()
-    pair = rows.astype(np.int64) * n + columns
+        return sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
+    pair = rows.astype(np.int64) * shape[1] + columns
     order = np.lexsort((values, pair))
     last = np.append(pair[order][1:] != pair[order][:-1], True)
     keep = order[last]
-    return sp.csr_array((values[keep], (rows[keep], columns[keep])), shape=(n, n))
+    return sp.csr_array((values[keep], (rows[keep], columns[keep])), shape=shape)
 
 
 def _distinct(tails: Array, heads: Array) -> Any:
-    if tails.dtype == object or heads.dtype == object:
+    mixed = tails.dtype == object or heads.dtype == object
+    if mixed or not comparable(tails, heads):
         return list(dict.fromkeys(tails.tolist() + heads.tolist()))
     return np.unique(np.concatenate([tails, heads]))
 

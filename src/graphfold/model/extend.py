@@ -21,6 +21,7 @@ from graphfold.arrays import Array, row_blocks
 from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
 from graphfold.kernels import Kernel
 from graphfold.model.problem import Problem
+from graphfold.operators.algebra import without_mean
 
 SINGULAR = 1e-8
 _BLOCK_NUMBERS = 2**23
@@ -71,6 +72,8 @@ def data_share(
     K = problem.raw_data_operator()
     assert K is not None
     n, d = V.shape
+    # all n components include the constant vector, which the centred kernel ignores
+    V = without_mean(V) if problem.center else V
     W = np.hstack([V, np.full((n, 1), 1 / n, dtype=V.dtype)])
     KW = K.apply(W).astype(np.float64)
     energies = np.einsum("ij,ij->j", V, KW[:, :d], dtype=np.float64)
@@ -116,9 +119,11 @@ class GraphShare:
             mean = sp.diags_array(_inverse(own_degree)) @ edges @ self.RV
             return self.gamma * (mean - self.trivial), np.zeros(len(own_degree))
         if self.normalized:
-            left = sp.diags_array(inverse_sqrt(own_degree))
+            # sizes and degrees differ where weights are negative
+            sizes = np.asarray(abs(edges).sum(axis=1)).ravel()
+            left = sp.diags_array(inverse_sqrt(sizes))
             right = sp.diags_array(inverse_sqrt(self.degrees))
-            edges, own_degree = left @ edges @ right, (own_degree > 0).astype(float)
+            edges, own_degree = left @ edges @ right, own_degree * _inverse(sizes)
         pull = self.gamma * (edges @ V - self.trivial)
         return pull, self.gamma * own_degree
 

@@ -13,7 +13,7 @@ from graphfold.arrays import floating
 from graphfold.errors import BudgetError
 from graphfold.kernels import Kernel, Precomputed
 from graphfold.model.terms import has_cheap_factor
-from graphfold.solvers import choose_solver
+from graphfold.solvers import Choice, choose_solver
 
 #: products of a block that a typical solve takes
 TYPICAL_ROUNDS = 20
@@ -79,13 +79,15 @@ def make_plan(
         storage, peak = "low-rank", basis + copy_of_X
     else:
         storage, peak = "stored", matrix + basis + copy_of_X
+    copies = 3 * matrix  # the matrix, LAPACK's own copy and the shift
+    if choice.solver == "lapack" and solver == "auto" and peak + copies > budget:
+        choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
     if choice.solver == "lapack":
-        peak += 3 * matrix  # the matrix, LAPACK's own copy and the shift
+        peak += copies
     elif storage == "stored" and peak > budget and not isinstance(kernel, Precomputed):
         storage = "tiled"
-        strip = int(
-            np.clip((budget - basis - copy_of_X) // (4 * n * itemsize), 16, strip)
-        )
+        room = (budget - basis - copy_of_X) // (4 * n * itemsize)
+        strip = int(np.clip(room, 16, strip))
         peak = basis + copy_of_X + 4 * strip * n * itemsize
     if max_memory is not None and peak > max_memory:
         raise BudgetError(

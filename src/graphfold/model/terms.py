@@ -84,23 +84,29 @@ def graph_term(
     *,
     n_components: int,
     rng: np.random.Generator,
+    dtype: Any = np.float64,
     name: str = "graph",
 ) -> Term:
-    """R as an operator: -L, or a response of L in the basis or by polynomials."""
+    """R as an operator: -L, or a response of L in the basis or by polynomials.
+
+    Eigenvalues of L are found in double precision whatever ``dtype`` is: what is zero
+    in it is not in single precision, and a response may have a pole there.
+    """
     if response is None:
-        return Term(name, -laplacian.operator, laplacian.scale, is_laplacian=True)
+        L = in_precision(laplacian, dtype)
+        return Term(name, -L, laplacian.scale, is_laplacian=True)
     response.check(largest_eigenvalue(laplacian, response, rng))
     rank = response.needed_eigenvalue(n_components)
     if rank is not None:
         response = response.bind(low_eigenvalue(laplacian, rank, rng))
-    operator, peak = function_of_laplacian(laplacian, response, rng)
+    operator, peak = function_of_laplacian(laplacian, response, rng, dtype)
     size = response.size(laplacian.scale)
     # r(0) = 0 makes r_dagger(0) = 0 say nothing: take the largest value instead
     return Term(name, operator, size if size > 0 else peak)
 
 
 def function_of_laplacian(
-    laplacian: Laplacian, response: Response, rng: np.random.Generator
+    laplacian: Laplacian, response: Response, rng: np.random.Generator, dtype: Any
 ) -> tuple[SymmetricOperator, float]:
     """The term that a response makes of L, and its largest size.
 
@@ -110,12 +116,14 @@ def function_of_laplacian(
     low_rank = response.low_rank()
     if laplacian.n > SMALL_BASIS:
         if low_rank is not None and low_rank[0] <= laplacian.n // 10:
-            return _from_lowest(laplacian, response, *low_rank, rng=rng)
+            return _from_lowest(laplacian, response, *low_rank, rng=rng, dtype=dtype)
         if response.smooth:
             try:
-                tol = 1e-6 if laplacian.operator.dtype == np.float32 else 1e-12
                 polynomial = ChebyshevFunction(
-                    laplacian.operator, response.term, tol=tol, name="r(L)"
+                    in_precision(laplacian, dtype),
+                    response.term,
+                    tol=1e-6 if dtype == np.float32 else 1e-12,
+                    name="r(L)",
                 )
                 return polynomial, max(map(abs, polynomial.bounds()))
             except ValueError:
@@ -123,7 +131,13 @@ def function_of_laplacian(
                     raise _needs_basis(laplacian, response) from None
         elif laplacian.n > LARGEST_BASIS:
             raise _needs_basis(laplacian, response)
-    return _from_basis(laplacian, response)
+    return _from_basis(laplacian, response, dtype)
+
+
+def in_precision(laplacian: Laplacian, dtype: Any) -> Sparse:
+    """The Laplacian's operator with numbers of another precision."""
+    L = laplacian.operator
+    return Sparse(L.matrix.astype(dtype), bounds=L.bounds(), name="L")
 
 
 def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:
@@ -136,14 +150,15 @@ def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:
 
 
 def _from_basis(
-    laplacian: Laplacian, response: Response
+    laplacian: Laplacian, response: Response, dtype: Any
 ) -> tuple[SymmetricOperator, float]:
     values, vectors = lowest_eigenpairs(laplacian, laplacian.n, solver="lapack")
     low_rank = response.low_rank()
     if low_rank is not None:
         response = _whole_multiplet(response, low_rank[0], values)
     term = response.term(values)
-    return SpectralFunction(vectors, term, name="r(L)"), float(np.abs(term).max())
+    operator = SpectralFunction(vectors.astype(dtype), term, name="r(L)")
+    return operator, float(np.abs(term).max())
 
 
 def _from_lowest(
@@ -153,6 +168,7 @@ def _from_lowest(
     rest: float,
     *,
     rng: np.random.Generator,
+    dtype: Any,
 ) -> tuple[SymmetricOperator, float]:
     wanted = n_low + 1
     while True:
@@ -163,7 +179,10 @@ def _from_lowest(
         wanted = min(2 * wanted, laplacian.n)
     response = _whole_multiplet(response, n_low, values)
     operator = SpectralFunction(
-        vectors[:, :whole], response.term(values[:whole]), rest=rest, name="r(L)"
+        vectors[:, :whole].astype(dtype),
+        response.term(values[:whole]),
+        rest=rest,
+        name="r(L)",
     )
     return operator, max(map(abs, operator.bounds()))
 
@@ -210,10 +229,10 @@ def lowest_eigenpairs(
 
 def low_eigenvalue(laplacian: Laplacian, rank: int, rng: np.random.Generator) -> float:
     """The rank-th smallest eigenvalue of L, or the first positive one after it."""
-    wanted = min(rank, laplacian.n)
+    rank = wanted = min(rank, laplacian.n)
     while True:
         values, _ = lowest_eigenpairs(laplacian, wanted, rng=rng)
-        positive = values[wanted - 1 :][values[wanted - 1 :] > 1e-9 * laplacian.bound]
+        positive = values[rank - 1 :][values[rank - 1 :] > 1e-9 * laplacian.bound]
         if len(positive):
             return float(positive[0])
         if wanted == laplacian.n:

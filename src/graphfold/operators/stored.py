@@ -95,11 +95,14 @@ class LowRank(SymmetricOperator):
         return np.asarray(self.Z @ coefficients)
 
     def diagonal(self) -> Array:
-        weights = np.ones(self.Z.shape[1], self.dtype)
-        weights = weights if self.weights is None else self.weights
         if sp.issparse(self.Z):
-            return np.asarray(self.Z.power(2) @ weights)
-        return np.einsum("ij,j,ij->i", self.Z, weights, self.Z, optimize=True)
+            squares = self.Z.power(2)
+            ones = np.ones(self.Z.shape[1], self.dtype)
+            return np.asarray(
+                squares @ (ones if self.weights is None else self.weights)
+            )
+        weighted = self.Z if self.weights is None else self.Z * self.weights
+        return np.einsum("ij,ij->i", weighted, self.Z)
 
     def bounds(self) -> Bounds:
         weights = np.ones(1) if self.weights is None else self.weights

@@ -41,29 +41,27 @@ def block_krylov(request: Request) -> Eigenpairs:
     degree = filter_degree(M)
     bottom = np.nan  # found when a filter first needs it
 
-    Q = request.random_block(width)
-    MQ = M.apply(Q)
+    space = Space(request.avoid, capacity)
+    space.add(request.random_block(width), M)
     n_products, worst_at_restart, size = width, np.inf, 0.0
     for iteration in range(1, request.max_iter + 1):
-        values, S = rayleigh_ritz(Q, MQ)
-        V, MV = Q @ S[:, :width], MQ @ S[:, :width]
+        values, S = rayleigh_ritz(space.Q, space.MQ)
+        V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
         # a restart drops the lower end again, but M is as large as it ever was
         size = max(size, float(np.abs(values).max()))
         residual_block, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[: request.needed].max())
         stop = request.observe(iteration, worst) or worst <= request.tol
-        if stop or iteration == request.max_iter or Q.shape[1] == room:
+        if stop or iteration == request.max_iter or space.width == room:
             break
-        if Q.shape[1] + width > capacity:
-            keep = min(2 * width, Q.shape[1])
-            Q, MQ = Q @ S[:, :keep], MQ @ S[:, :keep]
+        if space.width + width > capacity:
+            space.restart(S[:, : min(2 * width, space.width)])
             if worst > SLOW * worst_at_restart:
                 degree = min(2 * degree, LARGEST_DEGREE)
                 if worst < DRIFT * float(np.finfo(M.dtype).eps):
                     # each rotation of Q and MQ rounds: by now that may be what is left
-                    Q = orthonormal(Q, against=request.avoid)
-                    MQ = M.apply(Q)
-                    n_products += Q.shape[1]
+                    space.renew(M)
+                    n_products += space.width
             worst_at_restart = worst
         # a wanted pair that has converged needs no more products of its own
         active = np.flatnonzero(residuals[:d] > 0.3 * request.tol)
@@ -76,16 +74,15 @@ def block_krylov(request: Request) -> Eigenpairs:
             grown = chebyshev_filter(
                 M, V[:, active], MV[:, active], ends, degree, done=done
             )
-        basis = np.hstack([request.avoid, Q])
-        fresh = new_directions(grown, against=basis)
+        fresh = new_directions(grown, against=space.basis)
         if fresh.shape[1] == 0 and degree > 1:
             # the filter gives nothing above its own noise: plain residuals still may
             degree = 1
-            fresh = new_directions(residual_block[:, active], against=basis)
-        fresh = fresh[:, : room - Q.shape[1]]
+            fresh = new_directions(residual_block[:, active], against=space.basis)
+        fresh = fresh[:, : room - space.width]
         if fresh.shape[1] == 0:
             break
-        Q, MQ = np.hstack([Q, fresh]), np.hstack([MQ, M.apply(fresh)])
+        space.add(fresh, M)
         n_products += fresh.shape[1] + (degree - 1) * len(active)
 
     return Eigenpairs(
@@ -96,6 +93,51 @@ def block_krylov(request: Request) -> Eigenpairs:
         n_iterations=iteration,
         n_products=n_products,
     )
+
+
+class Space:
+    """An orthonormal basis Q, its product M Q, and what Q is orthogonal to.
+
+    All in room reserved once: growing by copies would cost as much as a product.
+    """
+
+    def __init__(self, avoid: Array, capacity: int):
+        n, self._n_avoided = avoid.shape
+        self._basis = np.zeros((n, self._n_avoided + capacity), dtype=avoid.dtype)
+        self._basis[:, : self._n_avoided] = avoid
+        self._MQ = np.zeros((n, capacity), dtype=avoid.dtype)
+        self.width = 0
+
+    @property
+    def basis(self) -> Array:
+        """The avoided vectors and Q, side by side."""
+        return self._basis[:, : self._n_avoided + self.width]
+
+    @property
+    def Q(self) -> Array:
+        return self.basis[:, self._n_avoided :]
+
+    @property
+    def MQ(self) -> Array:
+        return self._MQ[:, : self.width]
+
+    def add(self, fresh: Array, M: SymmetricOperator) -> None:
+        """More orthonormal columns, at the price of their product."""
+        start, self.width = self.width, self.width + fresh.shape[1]
+        self.Q[:, start:] = fresh
+        self.MQ[:, start:] = M.apply(fresh)
+
+    def restart(self, rotation: Array) -> None:
+        """Keep the combinations of the columns that ``rotation`` gives."""
+        Q, MQ = self.Q @ rotation, self.MQ @ rotation
+        self.width = rotation.shape[1]
+        self.Q[:], self.MQ[:] = Q, MQ
+
+    def renew(self, M: SymmetricOperator) -> None:
+        """Orthonormalise again, and compute the product again."""
+        avoided = self._basis[:, : self._n_avoided]
+        self.Q[:] = orthonormal(self.Q, against=avoided)
+        self.MQ[:] = M.apply(self.Q)
 
 
 def filter_degree(M: SymmetricOperator) -> int:

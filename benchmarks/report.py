@@ -33,7 +33,8 @@ def main() -> None:
         "# Benchmarks",
         "",
         "Us and the peer in one run, alternating, each case in a process of its own. "
-        "Read the ratios: seconds belong to the machine. Made by `make bench` "
+        "Read the ratios: seconds belong to the machine. Peak memory counts the "
+        "interpreter and the whole MNIST file too. Made by `make bench` "
         "(`GRAPHFOLD_DATA` must hold `mnist.npz`); the raw runs are in "
         "`benchmarks/results`.",
     ]

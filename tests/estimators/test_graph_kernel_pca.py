@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -146,8 +147,12 @@ def test_sparse_rows_are_never_made_dense():
     )
     for kernel in ("linear", "rbf", "cosine"):
         model = GraphKernelPCA(2, kernel=kernel, gamma=1.0, graph=NeighborGraph(4))
+        tracemalloc.start()
         model.fit(X)
         model.transform(X[:5])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 200 * 2**20
 
 
 @pytest.mark.parametrize("solver", ["lapack", "krylov", "chebyshev", "lobpcg"])

@@ -2,6 +2,7 @@
 
 ==================  ======================================================
 graph_kernel_pca    ``GraphKernelPCA``: one kernel, one graph
+reading             rows and parameters, checked at the door
 statement           from arguments and rows to the Problem
 rows                rows of X meet nodes of a graph, by label
 advice              warnings of a fit, each with its remedy

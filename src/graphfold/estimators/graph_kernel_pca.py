@@ -13,7 +13,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from graphfold import check, io
 from graphfold.arrays import Array
@@ -24,9 +24,9 @@ from graphfold.estimators.progress import (
     FitProgress,
     with_callbacks,
 )
+from graphfold.estimators.reading import check_parameters, read_rows
 from graphfold.estimators.statement import generator, graph_of_fit, state_problem
 from graphfold.graphs import Graph, Laplacian
-from graphfold.graphs.laplacian import KINDS
 from graphfold.graphs.responses import Response
 from graphfold.kernels import Kernel, Linear, Precomputed
 from graphfold.kernels.names import kernel_from
@@ -35,9 +35,7 @@ from graphfold.model.plan import Plan, make_plan
 from graphfold.model.preimage import preimage
 from graphfold.model.problem import Problem
 from graphfold.model.terms import has_cheap_factor
-from graphfold.solvers import SOLVERS, Eigenpairs
-
-SCALINGS = ("eigenvalue", "orthonormal", "unit")
+from graphfold.solvers import Eigenpairs
 
 
 def _has_rows(estimator: Any) -> bool:
@@ -205,8 +203,8 @@ class GraphKernelPCA(
         self
         """
         graph = rows.graph_from(self.graph)
-        raw, X = X, self._read(X, reset=True)
-        self._check_parameters(X)
+        raw, X = X, read_rows(self, X, reset=True)
+        check_parameters(self, X.shape[0])
         labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
         progress = FitProgress(self, X, y)
         rng = generator(self.random_state)
@@ -225,45 +223,13 @@ class GraphKernelPCA(
         self._keep(problem, pairs, kernel, X, graph, L)
         self.solver_reason_ = plan.reason
         self._recipe, self._fit_labels = recipe, labels
-        self._preimage = self._learn_preimage(X, rng)
+        self._preimage = self._learn_preimage(self._X_fit, rng)
         progress.finish()
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
         """Fit and return the embedding of the rows of X."""
         return self.fit(X, y, node_ids=node_ids).embedding_.copy()
-
-    def _read(self, X: Any, *, reset: bool) -> Any:
-        array = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-            estimator=self,
-            input_name="X",
-        )
-        rows.refuse_non_finite(array)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return array
-
-    def _check_parameters(self, X: Any) -> None:
-        n = X.shape[0]
-        check.integer_between(
-            "n_components", self.n_components, 1, n, f"X has {n} rows"
-        )
-        check.one_of("laplacian", self.laplacian, KINDS)
-        check.at_least("graph_strength", self.graph_strength, 0)
-        check.flag("normalize", self.normalize)
-        check.flag("center", self.center)
-        check.one_of("scaling", self.scaling, SCALINGS)
-        check.one_of("solver", self.solver, ("auto", *SOLVERS))
-        check.flag("fit_inverse_transform", self.fit_inverse_transform)
-        check.at_least("alpha", self.alpha, 0)
-        if self.tol is not None:
-            check.at_least("tol", self.tol, 0)
-        if self.max_iter is not None:
-            check.integer_between("max_iter", self.max_iter, 1, 2**31)
 
     def _how(self, rng: np.random.Generator, plan: Plan) -> dict[str, Any]:
         """How every eigenproblem of this fit is to be solved."""
@@ -309,7 +275,9 @@ class GraphKernelPCA(
         data = data_share(problem, kernel, X, V, by_factor=by_factor)
         share = graph_share(problem, L, V)
         self._extension = Extension(V, pairs.values, data, share)
-        self._scales = self._column_scales(self._extension).astype(V.dtype)
+        self._scales = self._extension.column_scales(self.scaling)
+        if self.scaling == "eigenvalue":
+            advice.on_energies(self._extension.sound_energies())
         self._X_fit = X
         self.kernel_ = kernel
         self.embedding_ = V * self._scales
@@ -327,21 +295,7 @@ class GraphKernelPCA(
         self._n_features_out = V.shape[1]
         self.__dict__.pop("components_", None)
         if isinstance(kernel, Linear):
-            energies = self._extension.sound_energies()
-            lengths = np.sqrt(np.where(energies > 0, energies, np.inf))
-            self.components_ = np.asarray((X.T @ V).T / lengths[:, None]).astype(
-                V.dtype
-            )
-
-    def _column_scales(self, extension: Extension) -> Array:
-        n, d = extension.V.shape
-        if self.scaling == "orthonormal":
-            return np.ones(d)
-        if self.scaling == "unit":
-            return np.full(d, np.sqrt(n))
-        energies = extension.sound_energies()
-        advice.on_energies(energies)
-        return np.sqrt(np.maximum(energies, 0.0))
+            self.components_ = self._extension.loadings(X)
 
     def _learn_preimage(self, X: Any, rng: np.random.Generator) -> Any:
         if not self.fit_inverse_transform:
@@ -380,7 +334,7 @@ class GraphKernelPCA(
         array of shape (m, n_components)
         """
         check_is_fitted(self)
-        raw, X = X, self._read(X, reset=False)
+        raw, X = X, read_rows(self, X, reset=False)
         graph = rows.graph_from(self.graph) if self.graph_ is not None else None
         labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
         fit = rows.FitRows(self._X_fit, self._fit_labels, graph, self._recipe)
@@ -414,7 +368,7 @@ class GraphKernelPCA(
         Not there for a precomputed kernel: k(x, x) of new rows is not in X.
         """
         check_is_fitted(self)
-        return self._extension.reconstruction_score(self._read(X, reset=False))
+        return self._extension.reconstruction_score(read_rows(self, X, reset=False))
 
     # -- before and after -----------------------------------------------------------
 

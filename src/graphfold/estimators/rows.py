@@ -204,21 +204,3 @@ class FitRows:
                 UnlabelledRowsWarning,
                 stacklevel=4,
             )
-
-
-def refuse_non_finite(X: Any) -> None:
-    """Raise if X holds NaN or infinity, and name the rows."""
-    if sp.issparse(X):
-        row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        bad = np.unique(row_of_entry[~np.isfinite(X.data)])
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(X.sum()):  # one number says it all, nearly always
-                return
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
-    if len(bad):
-        raise GraphfoldError(
-            f"X must be finite; it contains NaN or infinity (inf) in rows "
-            f"{check.some_of(bad)} ({len(bad)} in all): drop them or fill them, for "
-            "example with sklearn.impute.SimpleImputer"
-        )

@@ -23,6 +23,7 @@ from graphfold.kernels import Kernel
 from graphfold.model.problem import Problem
 from graphfold.operators.algebra import without_mean
 
+SCALINGS = ("eigenvalue", "orthonormal", "unit")
 SINGULAR = 1e-8
 _BLOCK_NUMBERS = 2**23
 
@@ -172,6 +173,22 @@ class Extension:
         placed = (data + pull) / np.where(sound, denominator, 1.0)
         linked = np.diff(edges.indptr) > 0
         return np.where(sound & linked[:, None], placed, by_features).astype(data.dtype)
+
+    def column_scales(self, scaling: str) -> Array:
+        """What multiplies each column: sqrt(v'Kv), 1, or what makes the variance 1."""
+        n, d = self.V.shape
+        scales = {
+            "eigenvalue": np.sqrt(np.maximum(self.sound_energies(), 0.0)),
+            "orthonormal": np.ones(d),
+            "unit": np.full(d, np.sqrt(n)),
+        }[scaling]
+        return np.asarray(scales, dtype=self.V.dtype)
+
+    def loadings(self, X: Any) -> Array:
+        """Unit directions X'v / sqrt(v'Kv) of the linear kernel, one a row."""
+        energies = self.sound_energies()
+        lengths = np.sqrt(np.where(energies > 0, energies, np.inf))
+        return np.asarray((X.T @ self.V).T / lengths[:, None], dtype=self.V.dtype)
 
     def sound_energies(self) -> Array:
         """v'Kv, with what is rounding noise set to 0: there is no such direction."""

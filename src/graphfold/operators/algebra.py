@@ -37,6 +37,9 @@ class Sum(SymmetricOperator):
     def diagonal(self) -> Array:
         return np.asarray(sum(term.diagonal() for term in self.terms))
 
+    def entries(self) -> Array:
+        return np.asarray(sum(term.entries() for term in self.terms))
+
     def bounds(self) -> Bounds:
         lower, upper = zip(*(term.bounds() for term in self.terms), strict=True)
         return sum(lower), sum(upper)
@@ -63,6 +66,9 @@ class Scaled(SymmetricOperator):
 
     def diagonal(self) -> Array:
         return self.factor * self.operator.diagonal()
+
+    def entries(self) -> Array:
+        return self.factor * self.operator.entries()
 
     def bounds(self) -> Bounds:
         if self.factor == 0:
@@ -98,6 +104,9 @@ class Centered(SymmetricOperator):
         row_means = self.operator.apply(ones)[:, 0] / self.n
         grand_mean = row_means.mean(dtype=np.float64).astype(self.dtype)
         return self.operator.diagonal() - 2 * row_means + grand_mean
+
+    def entries(self) -> Array:
+        return without_mean(without_mean(self.operator.entries()).T)
 
     def bounds(self) -> Bounds:
         lower, upper = self.operator.bounds()

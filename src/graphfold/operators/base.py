@@ -16,8 +16,8 @@ UNBOUNDED: Bounds = (-np.inf, np.inf)
 class SymmetricOperator(ABC):
     """A real symmetric n x n matrix known by its products.
 
-    Subclasses set ``n`` and ``dtype`` and give ``apply``, ``diagonal`` and
-    ``bounds``. They know nothing of eigenvalues or of solving. Symmetric means that
+    Subclasses set ``n`` and ``dtype`` and give ``apply``, ``diagonal``, ``entries``
+    and ``bounds``. They know nothing of eigenvalues or of solving. Symmetric means that
     there is no adjoint to write and none to get wrong.
     """
 
@@ -31,6 +31,10 @@ class SymmetricOperator(ABC):
     @abstractmethod
     def diagonal(self) -> Array:
         """The n diagonal entries."""
+
+    @abstractmethod
+    def entries(self) -> Array:
+        """The n x n entries as an array of their own; only for small n."""
 
     @abstractmethod
     def bounds(self) -> Bounds:
@@ -53,10 +57,8 @@ class SymmetricOperator(ABC):
         return np.einsum("ij,ij->j", V, self.apply(V), dtype=np.float64)
 
     def to_dense(self) -> Array:
-        """The matrix itself, by n products; only for small n."""
-        matrix = np.empty((self.n, self.n), dtype=self.dtype)
-        for columns in row_blocks(self.n, 256):
-            matrix[:, columns] = self.apply(unit_columns(self.n, columns, self.dtype))
+        """The matrix itself, symmetric to the last bit; only for small n."""
+        matrix = self.entries()
         return (matrix + matrix.T) / 2
 
     def __add__(self, other: SymmetricOperator) -> SymmetricOperator:
@@ -86,6 +88,15 @@ def unit_columns(n: int, columns: slice, dtype: np.dtype[Any]) -> Array:
     block = np.zeros((n, columns.stop - columns.start), dtype=dtype)
     block[np.arange(columns.start, columns.stop), np.arange(block.shape[1])] = 1.0
     return block
+
+
+def entries_by_products(operator: SymmetricOperator) -> Array:
+    """The entries by n products, for operators that have no cheaper way."""
+    entries = np.empty((operator.n, operator.n), dtype=operator.dtype)
+    for columns in row_blocks(operator.n, 256):
+        unit = unit_columns(operator.n, columns, operator.dtype)
+        entries[:, columns] = operator.apply(unit)
+    return entries
 
 
 def diagonal_by_products(operator: SymmetricOperator) -> Array:

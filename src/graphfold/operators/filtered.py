@@ -10,7 +10,12 @@ import scipy.fft
 from numpy.polynomial import chebyshev
 
 from graphfold.arrays import Array
-from graphfold.operators.base import Bounds, SymmetricOperator, diagonal_by_products
+from graphfold.operators.base import (
+    Bounds,
+    SymmetricOperator,
+    diagonal_by_products,
+    entries_by_products,
+)
 
 ScalarFunction = Callable[[Array], Array]
 
@@ -41,6 +46,10 @@ class SpectralFunction(SymmetricOperator):
     def diagonal(self) -> Array:
         parts = np.einsum("ij,j,ij->i", self.vectors, self._weights, self.vectors)
         return parts + self.dtype.type(self.rest)
+
+    def entries(self) -> Array:
+        rest = np.diag(np.full(self.n, self.rest, dtype=self.dtype))
+        return np.asarray((self.vectors * self._weights) @ self.vectors.T + rest)
 
     def bounds(self) -> Bounds:
         complete = self.vectors.shape[1] == self.n
@@ -110,6 +119,9 @@ class ChebyshevFunction(SymmetricOperator):
 
     def diagonal(self) -> Array:
         return diagonal_by_products(self)
+
+    def entries(self) -> Array:
+        return entries_by_products(self)
 
     def bounds(self) -> Bounds:
         values = chebyshev.chebval(np.linspace(-1, 1, 2001), self.coefficients)

@@ -31,6 +31,9 @@ class Dense(SymmetricOperator):
     def diagonal(self) -> Array:
         return np.diagonal(self.matrix).copy()
 
+    def entries(self) -> Array:
+        return self.matrix.copy()
+
     def bounds(self) -> Bounds:
         if self._bounds is not None:
             return self._bounds
@@ -61,6 +64,9 @@ class Sparse(SymmetricOperator):
 
     def diagonal(self) -> Array:
         return np.asarray(self.matrix.diagonal())
+
+    def entries(self) -> Array:
+        return np.asarray(self.matrix.toarray())
 
     def bounds(self) -> Bounds:
         if self._bounds is not None:
@@ -104,6 +110,13 @@ class LowRank(SymmetricOperator):
         weighted = self.Z if self.weights is None else self.Z * self.weights
         return np.einsum("ij,ij->i", weighted, self.Z)
 
+    def entries(self) -> Array:
+        weighted = self.Z
+        if self.weights is not None:
+            weighted = self.Z @ sp.diags_array(self.weights)
+        product = weighted @ self.Z.T
+        return np.asarray(product.toarray() if sp.issparse(product) else product)
+
     def bounds(self) -> Bounds:
         weights = np.ones(1) if self.weights is None else self.weights
         if sp.issparse(self.Z):
@@ -127,19 +140,22 @@ class LowRank(SymmetricOperator):
 class Diagonal(SymmetricOperator):
     """A diagonal matrix; a scalar multiple of the identity among them."""
 
-    def __init__(self, entries: Array, *, name: str = "D"):
-        self.entries = entries
+    def __init__(self, numbers: Array, *, name: str = "D"):
+        self.numbers = numbers
         self.name = name
-        self.n, self.dtype = len(entries), entries.dtype
+        self.n, self.dtype = len(numbers), numbers.dtype
 
     def apply(self, V: Array) -> Array:
-        return self.entries.reshape((-1,) + (1,) * (V.ndim - 1)) * V
+        return self.numbers.reshape((-1,) + (1,) * (V.ndim - 1)) * V
 
     def diagonal(self) -> Array:
-        return self.entries.copy()
+        return self.numbers.copy()
+
+    def entries(self) -> Array:
+        return np.diag(self.diagonal())
 
     def bounds(self) -> Bounds:
-        return float(self.entries.min()), float(self.entries.max())
+        return float(self.numbers.min()), float(self.numbers.max())
 
     def work(self) -> float:
         return float(self.n)

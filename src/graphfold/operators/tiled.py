@@ -46,6 +46,12 @@ class TiledKernel(SymmetricOperator):
     def diagonal(self) -> Array:
         return self._diagonal.copy()
 
+    def entries(self) -> Array:
+        entries = np.empty((self.n, self.n), dtype=self.dtype)
+        for rows in row_blocks(self.n, self.strip):
+            entries[rows] = self.block(self.X[rows], self.X)
+        return entries
+
     def bounds(self) -> Bounds:
         return self._bounds
 

@@ -19,12 +19,26 @@ def points(rng):
     return rng.standard_normal((60, 5)) + 1.0
 
 
-@pytest.fixture(scope="session")
-def cora():
-    """Cora, if the data directory has it; .ci/run requires it."""
+def real(load):
+    """The data set, if the data directory has it; .ci/run requires it."""
     try:
-        return datasets.load_cora()
+        return load()
     except FileNotFoundError as error:
         if os.environ.get("GRAPHFOLD_REQUIRE_DATA"):
             raise
         pytest.skip(f"needs a real data set: {error}")
+
+
+@pytest.fixture(scope="session")
+def cora():
+    return real(datasets.load_cora)
+
+
+@pytest.fixture(scope="session")
+def usps():
+    return real(datasets.load_usps)
+
+
+@pytest.fixture(scope="session")
+def mfeat():
+    return real(datasets.load_mfeat)

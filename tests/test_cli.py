@@ -122,7 +122,7 @@ def test_the_model_can_be_kept(points, tmp_path, capsys):
     model = str(tmp_path / "model.npz")
     arguments = ["embed", str(tmp_path / "data.npy"), "-o", str(tmp_path / "o.npy")]
     assert main([*arguments, "--model", model, "--kernel", "linear"]) == 0
-    assert "60 rows, M = P (1 K[Linear]) P" in capsys.readouterr().out
+    assert "60 rows, M = P (1 K[linear]) P" in capsys.readouterr().out
     assert_allclose(graphfold.load(model).embedding_, np.load(tmp_path / "o.npy"))
 
 

@@ -17,7 +17,6 @@ from graphfold.arrays import (
     signs_of_columns,
 )
 from graphfold.errors import GraphfoldError
-from graphfold.quality import clustering_error
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 3), (1, 3), (3, 3), (10, 3)])
@@ -87,36 +86,6 @@ def test_matching_rows_finds_equal_rows_and_no_others(X, random):
 )
 def test_memory_sizes(text, size):
     assert check.memory_bytes("max_memory", text) == size
-
-
-def brute_force_error(labels, clusters):
-    from itertools import permutations
-
-    names = sorted(set(clusters))
-    classes = sorted(set(labels))
-    classes += [None] * max(0, len(names) - len(classes))
-    best = max(
-        sum(
-            dict(zip(names, order, strict=False))[c] == y
-            for y, c in zip(labels, clusters, strict=True)
-        )
-        for order in permutations(classes, len(names))
-    )
-    return 1 - best / len(labels)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20)
-)
-def test_clustering_error_is_the_best_matching(pairs):
-    labels, clusters = zip(*pairs, strict=True)
-    expected = brute_force_error(labels, clusters)
-    assert clustering_error(labels, clusters) == pytest.approx(expected)
-
-
-def test_clustering_error_wants_equal_lengths():
-    with pytest.raises(GraphfoldError, match="one length"):
-        clustering_error([1, 2], [1])
 
 
 def test_plots_take_and_return_an_ax(rng):

@@ -26,6 +26,14 @@ class KernelError(GraphfoldError):
     """A kernel that does not give a finite symmetric matrix."""
 
 
+class ConstraintError(GraphfoldError):
+    """Links that contradict each other, or that name no row."""
+
+
+class ModeError(GraphfoldError):
+    """A mode without columns, a sample without modes, or values a mode cannot have."""
+
+
 class BudgetError(GraphfoldError):
     """No way of solving fits into ``max_memory``."""
 
@@ -40,6 +48,14 @@ class GraphfoldWarning(UserWarning):
 
 class DegenerateKernelWarning(GraphfoldWarning):
     """The kernel matrix is close to the identity or to a constant."""
+
+
+class IndefiniteKernelWarning(GraphfoldWarning):
+    """A kernel has negative eigenvalues; what it cannot say positively is left out."""
+
+
+class MissingLabelsWarning(GraphfoldWarning):
+    """Labels or pairs that ask for nothing; the answer is without that term."""
 
 
 class DisconnectedGraphWarning(GraphfoldWarning):

@@ -20,17 +20,25 @@ import scipy.sparse as sp
 
 from graphfold import kernels
 from graphfold.errors import ModelFileError
-from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
-from graphfold.model import extend, preimage
+from graphfold.graphs import (
+    CorrelationGraph,
+    Graph,
+    NeighborGraph,
+    graphs_from,
+    responses,
+)
+from graphfold.model import certificate, extend, path, preimage
 from graphfold.params import Params
 
 FORMAT = 1
 _PARTS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
+        kernels.Combination,
         kernels.Cosine,
         kernels.Gaussian,
         kernels.Linear,
+        kernels.OnColumns,
         kernels.Pairwise,
         kernels.Polynomial,
         kernels.Precomputed,
@@ -50,6 +58,8 @@ _RECORDS: dict[str, type] = {
         extend.DataShare,
         extend.Extension,
         extend.GraphShare,
+        certificate.AxisReport,
+        path.StrengthPath,
         preimage.Preimage,
     )
 }
@@ -75,9 +85,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         for name, value in vars(estimator).items()
         if name not in params and name not in ("_skl_callbacks", "_metadata_request")
     }
-    graph = params.get("graph")
-    if graph is not None and not isinstance(graph, Graph | Params):
-        params["graph"] = Graph(graph)
+    if params.get("graph") is not None:
+        params["graph"] = _own_graphs(params["graph"])
     header = {
         "format": FORMAT,
         "estimator": type(estimator).__name__,
@@ -86,6 +95,15 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     }
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     write_atomically(path, lambda stream: np.savez(stream, **arrays))
+
+
+def _own_graphs(graph: Any) -> Any:
+    """A graph, or several, of other libraries as graphs of ours."""
+    named = graphs_from(graph)
+    if isinstance(graph, dict):
+        return named
+    own = list(named.values())
+    return own if isinstance(graph, list | tuple) and len(own) > 1 else own[0]
 
 
 def write_atomically(

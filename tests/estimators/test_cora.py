@@ -60,7 +60,7 @@ def test_training_papers_come_back_exactly(cora, papers):
     assert_allclose(found, fitted.embedding_, atol=1e-10)
     # not only looked up: the fixed point itself gives them back
     edges = cora.graph.subgraph(labels).to_scipy()
-    placed = fitted._extension.place(X, edges) * np.sqrt(len(train))
+    placed = fitted._extension.place(X, {"graph": edges}) * np.sqrt(len(train))
     linked = np.diff(edges.indptr) > 0
     gap = np.abs(placed - fitted.embedding_)[linked].max()
     assert gap < 1e-6  # the solver's residual, 1e-10, over the smallest eigenvalue

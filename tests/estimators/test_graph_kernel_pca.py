@@ -49,7 +49,7 @@ def test_learned_attributes(table, graph):
     assert model.n_graph_components_ == graph.n_parts
     assert 0 < model.explained_variance_ratio_.sum() < 1
     assert list(model.feature_names_in_) == list("abcde")
-    assert "K[Gaussian]" in model.formula_
+    assert "K[rbf]" in model.formula_
     assert not hasattr(model, "components_")
 
 

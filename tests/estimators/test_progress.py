@@ -13,7 +13,7 @@ def test_verbose_speaks_on_the_error_stream(points, capsys):
     assert (
         "[GraphKernelPCA] plan: stored kernel of 60 rows, solver lapack" in output.err
     )
-    assert "M = P (1 K[Gaussian]) P" in output.err
+    assert "M = P (1 K[rbf]) P" in output.err
     GraphKernelPCA(2, solver="krylov", verbose=2).fit(points)
     assert "round 1: residual" in capsys.readouterr().err
 

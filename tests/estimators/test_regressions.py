@@ -131,7 +131,9 @@ def test_extension_is_exact_on_signed_graphs(kind, rng):
     recipe = CorrelationGraph(None, negative="keep")
     model = GraphKernelPCA(2, graph=recipe, graph_strength=0.3, laplacian=kind).fit(Y)
     rule = model._extension
-    assert_allclose(rule.place(Y, model.graph_.to_scipy()), rule.V, atol=1e-10)
+    assert_allclose(
+        rule.place(Y, {"graph": model.graph_.to_scipy()}), rule.V, atol=1e-10
+    )
 
 
 def test_a_crafted_model_file_is_refused(X, tmp_path):

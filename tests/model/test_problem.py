@@ -1,5 +1,7 @@
 """The Problem: printed, inspected, solved; the trivial vector stays out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from graphfold import NeighborGraph, kernels, responses
 from graphfold.graphs import laplacian
-from graphfold.model.extend import Extension, data_share, graph_share
+from graphfold.model.extend import Extension, data_share, graph_shares
 from graphfold.model.problem import Problem
 from graphfold.model.strength import absolute_strength, data_scale
 from graphfold.model.terms import graph_term, kernel_term
@@ -98,16 +100,19 @@ def solved(X, **how):
 def test_fixed_point_gives_every_training_row_back(points, kind, center):
     problem, L, pairs, data = solved(points, kind=kind, center=center)
     rule = Extension(
-        pairs.vectors, pairs.values, data, graph_share(problem, L, pairs.vectors)
+        pairs.vectors,
+        pairs.values,
+        data,
+        graph_shares(problem, {"graph": L}, pairs.vectors),
     )
     edges = NeighborGraph(4).build(points).to_scipy()
-    assert_allclose(rule.place(points, edges), pairs.vectors, atol=1e-12)
+    assert_allclose(rule.place(points, {"graph": edges}), pairs.vectors, atol=1e-12)
 
 
 def test_the_term_of_the_trivial_vector_matters(points):
     """Without q'RV the training rows would be off: the reason it is there."""
     problem, L, pairs, _ = solved(points)
-    share = graph_share(problem, L, pairs.vectors)
+    (share,) = graph_shares(problem, {"graph": L}, pairs.vectors)
     assert np.abs(share.trivial).max() > 1e-4
 
 
@@ -127,20 +132,23 @@ def test_energies_trace_and_offsets_by_definition(points):
 def test_a_row_without_edges_is_placed_by_its_features(points):
     problem, L, pairs, data = solved(points)
     rule = Extension(
-        pairs.vectors, pairs.values, data, graph_share(problem, L, pairs.vectors)
+        pairs.vectors,
+        pairs.values,
+        data,
+        graph_shares(problem, {"graph": L}, pairs.vectors),
     )
     new = points[:3] + 0.1
     expected = data.of(new)[0] / data.energies
     assert_allclose(rule.place(new), expected)
-    assert_allclose(rule.place(new, np.zeros((3, 60))), expected)
-    with_edges = rule.place(new, np.eye(60)[:3])
+    assert_allclose(rule.place(new, {"graph": np.zeros((3, 60))}), expected)
+    with_edges = rule.place(new, {"graph": np.eye(60)[:3]})
     assert np.abs(with_edges - expected).max() > 1e-3
 
 
 def test_kernel_form_takes_the_mean_over_neighbours(points):
     problem, L, pairs, data = solved(points, response=responses.Diffusion(2.0))
-    share = graph_share(problem, L, pairs.vectors)
-    rule = Extension(pairs.vectors, pairs.values, data, share)
+    (share,) = graph_shares(problem, {"graph": L}, pairs.vectors)
+    rule = Extension(pairs.vectors, pairs.values, data, [share])
     edges = np.zeros((1, 60))
     edges[0, [3, 8]] = 1.0, 3.0
     R = problem.graphs[0].operator.to_dense()
@@ -148,16 +156,18 @@ def test_kernel_form_takes_the_mean_over_neighbours(points):
     mean = (RV[3] + 3 * RV[8]) / 4 - RV.mean(axis=0)
     new = points[:1] + 0.2
     expected = (data.of(new)[0] + problem.gamma * mean) / pairs.values
-    assert_allclose(rule.place(new, edges), expected, rtol=1e-9)
+    assert_allclose(rule.place(new, {"graph": edges}), expected, rtol=1e-9)
 
 
 def test_a_vanishing_denominator_falls_back_to_the_features(points):
     problem, L, pairs, data = solved(points)
-    share = graph_share(problem, L, pairs.vectors)
-    # one edge makes the normalised degree 1, so Lambda = -gamma cancels exactly
-    values = np.array([pairs.values[0], -problem.gamma, pairs.values[2]])
-    rule = Extension(pairs.vectors, values, data, share)
-    placed = rule.place(points[:1] + 0.1, np.eye(60)[:1])
+    (share,) = graph_shares(problem, {"graph": L}, pairs.vectors)
+    # one edge makes the normalised degree 1, so v'Kv + v'Rv = -gamma cancels exactly
+    energies = share.energies.copy()
+    energies[1] = -problem.gamma - data.energies[1]
+    share = replace(share, energies=energies)
+    rule = Extension(pairs.vectors, pairs.values, data, [share])
+    placed = rule.place(points[:1] + 0.1, {"graph": np.eye(60)[:1]})
     expected = data.of(points[:1] + 0.1)[0] / data.energies
     assert placed[0, 1] == pytest.approx(expected[0, 1])
     assert placed[0, 0] != pytest.approx(expected[0, 0])

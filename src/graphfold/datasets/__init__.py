@@ -2,11 +2,25 @@
 
 =============  ===========================================================
 digits         ``load_digits``: images, labels and a graph, nothing to download
-files          ``load_cora``, ``load_mnist`` from ``GRAPHFOLD_DATA``
+files          ``load_cora``, ``load_mnist``, ``load_usps``, ``load_mfeat`` from
+               ``GRAPHFOLD_DATA``
 =============  ===========================================================
 """
 
 from graphfold.datasets.digits import load_digits
-from graphfold.datasets.files import data_file, load_cora, load_mnist
+from graphfold.datasets.files import (
+    data_file,
+    load_cora,
+    load_mfeat,
+    load_mnist,
+    load_usps,
+)
 
-__all__ = ["data_file", "load_cora", "load_digits", "load_mnist"]
+__all__ = [
+    "data_file",
+    "load_cora",
+    "load_digits",
+    "load_mfeat",
+    "load_mnist",
+    "load_usps",
+]

@@ -1,10 +1,15 @@
 """scikit-learn's faces of the method, each a recipe for a Problem.
 
 ==================  ======================================================
-graph_kernel_pca    ``GraphKernelPCA``: one kernel, one graph
+base                what all embeddings share: new rows, files, reports
+graph_kernel_pca    ``GraphKernelPCA``: kernels and graphs, weights learned
 reading             rows and parameters, checked at the door
 statement           from arguments and rows to the Problem
+fitting             what every fit does: bind, plan, state, choose, solve
+strength_path       ``graph_strength="auto"``
 rows                rows of X meet nodes of a graph, by label
+importance          which columns of X move a component
+alignment           what ``align_to=`` means
 advice              warnings of a fit, each with its remedy
 progress            scikit-learn's callbacks and ``verbose``
 ==================  ======================================================

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,36 +13,64 @@ from graphfold.arrays import Array
 from graphfold.errors import (
     DegenerateKernelWarning,
     DisconnectedGraphWarning,
+    IndefiniteKernelWarning,
     SignedGraphWarning,
     WeakSpectrumWarning,
 )
 from graphfold.graphs import Graph
 from graphfold.kernels import Kernel
 from graphfold.kernels.degenerate import degeneracy
+from graphfold.model.alternate import Alternation
+from graphfold.model.problem import Problem
+from graphfold.model.terms import ends_of_spectrum
 from graphfold.solvers import Eigenpairs
 
 # from here to the line of the user who called fit
 _DEPTH = 4
+#: a negative eigenvalue beyond this share of the largest is no rounding
+INDEFINITE = 1e-6
 
 
-def on_kernel(kernel: Kernel, X: Any, rng: np.random.Generator) -> None:
-    """A kernel matrix that says nothing of the rows."""
-    what = degeneracy(kernel, X, rng)
-    if what is not None:
+def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) -> None:
+    """Kernel matrices that say nothing of the rows; among several, if all of them."""
+    found = [degeneracy(kernel, X, rng) for kernel in kernels.values()]
+    if found and all(what is not None for what in found):
+        which = "the kernel matrix is" if len(found) == 1 else "all kernel matrices are"
         warnings.warn(
-            f"the kernel matrix is close to {what}, so it says nothing of the rows: "
+            f"{which} close to {found[0]}, so nothing is said of the rows: "
             'use gamma="median", scale the columns of X, or another kernel',
             DegenerateKernelWarning,
             stacklevel=_DEPTH,
         )
 
 
-def on_graph(graph: Graph) -> None:
+def on_indefinite(problem: Problem, rng: np.random.Generator) -> None:
+    """A kernel that nobody promises to be positive, and that is not."""
+    for term in problem.kernels:
+        lowest, highest = ends_of_spectrum(term, center=problem.center, rng=rng)
+        if lowest < -INDEFINITE * max(abs(highest), abs(lowest)):
+            several = len(problem.kernels) > 1
+            remedy = (
+                "its weight is the positive part of its share"
+                if several
+                else "only its positive part can be embedded"
+            )
+            warnings.warn(
+                f"kernel {term.name!r} is indefinite, its eigenvalues run from "
+                f"{lowest:.3g} to {highest:.3g}: {remedy}; clip or shift its spectrum "
+                "if that is not meant",
+                IndefiniteKernelWarning,
+                stacklevel=_DEPTH,
+            )
+
+
+def on_graph(graph: Graph, name: str = "") -> None:
     """A graph with few edges for its rows, or with negative weights."""
     isolated = int((np.diff(graph.to_scipy().indptr) == 0).sum())
+    where = f" in graph {name!r}" if name else ""
     if isolated > graph.n_nodes / 2:
         warnings.warn(
-            f"{isolated} of {graph.n_nodes} rows have no edge, so the kernel alone "
+            f"{isolated} of {graph.n_nodes} rows have no edge{where}, so the kernel alone "
             "places them: check that the labels are the right ones, or add edges",
             DisconnectedGraphWarning,
             stacklevel=_DEPTH + 1,
@@ -62,6 +91,17 @@ def on_convergence(pairs: Eigenpairs) -> None:
             f"the {pairs.solver} solver stopped at a relative residual of "
             f"{pairs.residuals.max():.1e} after {pairs.n_iterations} rounds: raise "
             "max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=_DEPTH,
+        )
+
+
+def on_alternation(result: Alternation) -> None:
+    """Weights that were still moving when the rounds were over."""
+    if not result.converged and result.n_rounds > 1:
+        warnings.warn(
+            f"the weights were still moving after {result.n_rounds} rounds: kernels "
+            "or graphs that are nearly alike share their weight slowly; use fewer",
             ConvergenceWarning,
             stacklevel=_DEPTH,
         )

@@ -1,70 +1,51 @@
-"""``GraphKernelPCA``: kernel PCA whose components are smooth on a graph."""
+"""``GraphKernelPCA``: kernel PCA whose components are smooth on graphs."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from graphfold import check, io
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
-from graphfold.estimators import advice, rows
-from graphfold.estimators.progress import (
-    CallbackSupportMixin,
-    FitProgress,
-    with_callbacks,
+from graphfold.estimators import rows
+from graphfold.estimators.base import GraphEmbedding
+from graphfold.estimators.importance import FeatureImportances, importances
+from graphfold.estimators.progress import with_callbacks
+from graphfold.estimators.reading import (
+    check_parameters,
+    matrices_side_by_side,
+    read_rows,
 )
-from graphfold.estimators.reading import check_parameters, read_rows
-from graphfold.estimators.statement import generator, graph_of_fit, state_problem
-from graphfold.graphs import Graph, Laplacian
-from graphfold.graphs.responses import Response
-from graphfold.kernels import Kernel, Linear, Precomputed
-from graphfold.kernels.names import kernel_from
-from graphfold.model.extend import Extension, data_share, graph_share
-from graphfold.model.plan import Plan, make_plan
+from graphfold.estimators.statement import generator
+from graphfold.kernels import Combination, Kernel, Linear, OnColumns, Precomputed
+from graphfold.kernels.names import kernels_from
+from graphfold.model.plan import Plan
 from graphfold.model.preimage import preimage
-from graphfold.model.problem import Problem
-from graphfold.model.terms import has_cheap_factor
-from graphfold.solvers import Eigenpairs
-
-
-def _has_rows(estimator: Any) -> bool:
-    """Whether X holds rows, or a kernel matrix in their place."""
-    kernel = estimator.kernel
-    named = isinstance(kernel, str) and kernel == "precomputed"
-    return not (named or isinstance(kernel, Precomputed))
 
 
 @io.register
-class GraphKernelPCA(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class GraphKernelPCA(GraphEmbedding):
     """Kernel PCA whose components are pulled to be smooth on a graph.
 
-    The embedding is the top eigenvectors of M = K + gamma R: K is the centred kernel
-    matrix of the rows, R what a graph says of them (minus its Laplacian, or a graph
-    kernel). Without a graph it equals scikit-learn's ``KernelPCA``.
+    The embedding is the top eigenvectors of M = sum theta K + gamma sum beta R: K are
+    centred kernel matrices of the rows, R what graphs say of them (minus a Laplacian,
+    or a graph kernel). The weights theta and beta of several kernels or graphs are
+    learned. Without a graph it equals scikit-learn's ``KernelPCA``.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimension of the embedding, at most n.
-    kernel : str, callable or graphfold.kernels object, default="rbf"
+    kernel : str, callable, graphfold.kernels object, list or dict, default="rbf"
         "linear", "rbf", "poly", "sigmoid", "cosine", "laplacian", "chi2",
-        "additive_chi2" or "precomputed", in scikit-learn's sense.
+        "additive_chi2" or "precomputed", in scikit-learn's sense. A list or a dict of
+        these is several kernels with learned weights; "gaussian-grid" is ten Gaussians
+        around the median width. With "precomputed", X may be a list or dict of
+        matrices. None: no kernel, the graphs alone.
     gamma : float, "median" or None, default="median"
         Width of the kernel (never the weight of the graph). "median" sets
         gamma = 1 / (2 sigma^2), sigma^2 the median squared distance between rows; for
@@ -73,17 +54,27 @@ class GraphKernelPCA(
         For "poly" and "sigmoid".
     kernel_params : dict, default=None
         Passed to a callable kernel.
-    graph : Graph, recipe, or anything Graph takes, default=None
+    graph : Graph, recipe, anything Graph takes, list or dict, default=None
         A known graph (rows meet its nodes by label), or a rule such as
-        ``NeighborGraph()`` that builds one from X.
+        ``NeighborGraph()`` that builds one from X; or several, as a list or by name.
     response : graphfold.responses object, callable or None, default=None
-        None: R = -L. Else r_dagger(L), or -r(L) if its ``form`` is "penalty".
+        None: R = -L. Else r_dagger(L), or -r(L) if its ``form`` is "penalty". A list
+        or a dict gives each graph its own.
     laplacian : {"normalized", "combinatorial"}, default="normalized"
-    graph_strength : float, default=1.0
-        Weight of the graph without dimension: at 1 the graph can move a direction by
-        as much as the best one of the data is worth. 0 ignores the graph.
+    graph_strength : float, "auto" or "auto-edges", default=1.0
+        Weight of the graphs without dimension: at 1 they can move a direction by as
+        much as the best one of the data is worth. 0 ignores them. "auto" takes the
+        strength whose embedding best foretells columns of X that it has not seen
+        ("auto-edges": edges), and 0 unless that beats 0 by a standard error.
     normalize : bool, default=True
-        False takes ``graph_strength`` as the gamma of M itself.
+        Measure strengths in the size of the data, several kernels in their trace and
+        several graphs in their size. False is the paper's letter: ``graph_strength``
+        is the gamma of M, and kernels and graphs are summed as they are.
+    weights : {"learn", "equal"}, default="learn"
+        Weights of several kernels and of several graphs.
+    weight_norm : float, default=2.0
+        Learned weights have unit p-norm. 2 is the paper's ball; nearer to 1 is
+        sharper, 1 keeps a single kernel and a single graph.
     center : bool, default=True
         Centre the kernel and keep the constant vector out of the answer.
     scaling : {"eigenvalue", "orthonormal", "unit"}, default="eigenvalue"
@@ -93,6 +84,8 @@ class GraphKernelPCA(
     max_memory : int or str, default=None
         Budget such as "2GB" beyond X and the graph; a kernel matrix that does not fit
         is computed in strips at each product.
+    align_to : array of shape (n, n_components) or fitted estimator, default=None
+        Turn the axes to lie as near as possible to these, eigenvalues carried along.
     fit_inverse_transform : bool, default=False
         Learn ``inverse_transform`` by kernel ridge regression.
     alpha : float, default=1.0
@@ -112,11 +105,15 @@ class GraphKernelPCA(
     eigenvalues_, eigenvectors_ : of M, algebraically largest first
     residuals_ : relative residual of each eigenpair
     converged_, n_iter_, solver_, solver_reason_ : how they were found
-    kernel_ : the kernel with its parameters as numbers
-    kernel_weights_, graph_weights_ : weights of the terms, here 1
+    kernel_ : the kernel with its parameters as numbers; several as one
+    kernel_names_, kernel_weights_ : each kernel and its weight
+    graph_names_, graph_weights_ : each graph and its weight
     graph_strength_ : the strength used
-    graph_ : the graph of the rows of the fit, or None
+    strength_path_ : the scores behind ``graph_strength="auto"``
+    objective_trace_ : tr(V'MV) after each round of learning; it never falls
+    graph_ : the graph of the rows of the fit, a dict of several, or None
     n_graph_components_ : its number of connected components
+    axis_report_ : eigengaps, how far each axis may turn, interchangeable axes
     explained_variance_ratio_ : v'Kv / tr K for each component
     components_ : unit loadings, for the linear kernel
     formula_ : the problem that was solved, as a text
@@ -141,20 +138,23 @@ class GraphKernelPCA(
         self,
         n_components: int = 2,
         *,
-        kernel: str | Callable[..., float] | Kernel = "rbf",
+        kernel: Any = "rbf",
         gamma: float | Literal["median"] | None = "median",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
         graph: Any = None,
-        response: Response | Callable[[Array], Array] | None = None,
+        response: Any = None,
         laplacian: str = "normalized",
-        graph_strength: float = 1.0,
+        graph_strength: float | str = 1.0,
         normalize: bool = True,
+        weights: str = "learn",
+        weight_norm: float = 2.0,
         center: bool = True,
         scaling: str = "eigenvalue",
         solver: str = "auto",
         max_memory: int | str | None = None,
+        align_to: Any = None,
         fit_inverse_transform: bool = False,
         alpha: float = 1.0,
         tol: float | None = None,
@@ -173,10 +173,13 @@ class GraphKernelPCA(
         self.laplacian = laplacian
         self.graph_strength = graph_strength
         self.normalize = normalize
+        self.weights = weights
+        self.weight_norm = weight_norm
         self.center = center
         self.scaling = scaling
         self.solver = solver
         self.max_memory = max_memory
+        self.align_to = align_to
         self.fit_inverse_transform = fit_inverse_transform
         self.alpha = alpha
         self.tol = tol
@@ -184,7 +187,7 @@ class GraphKernelPCA(
         self.random_state = random_state
         self.verbose = verbose
 
-    # -- fit ----------------------------------------------------------------------
+    # -- fit --------------------------------------------------------------------------
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
@@ -193,7 +196,7 @@ class GraphKernelPCA(
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n, n_features)
-            A kernel matrix if ``kernel="precomputed"``.
+            A kernel matrix if ``kernel="precomputed"``, or a list or dict of them.
         y : ignored
         node_ids : sequence of n labels, default=None
             Which node each row is, if X is not a DataFrame with labels as its index.
@@ -202,46 +205,45 @@ class GraphKernelPCA(
         -------
         self
         """
-        graph = rows.graph_from(self.graph)
-        raw, X = X, read_rows(self, X, reset=True)
+        graphs = self._graphs()
+        raw, X = X, self._read(X, reset=True)
         check_parameters(self, X.shape[0])
-        labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
-        progress = FitProgress(self, X, y)
+        labels = rows.labels_of_rows(raw, node_ids, graphs, X.shape[0])
         rng = generator(self.random_state)
-
-        kernel = self._kernel(X).bind(X, rng)
-        advice.on_kernel(kernel, X, rng)
-        plan = self._plan(kernel, X)
-        progress.say(f"plan: {plan}")
-        recipe, graph = graph_of_fit(graph, labels, X, precomputed=not _has_rows(self))
-        how = self._how(rng, plan)
-        problem, L = state_problem(self, kernel, X, graph, plan, how)
-        progress.say(str(problem))
-        pairs = problem.solve(self.n_components, **how, observer=progress.round_done)
-        advice.on_convergence(pairs)
-
-        self._keep(problem, pairs, kernel, X, graph, L)
-        self.solver_reason_ = plan.reason
-        self._recipe, self._fit_labels = recipe, labels
-        self._preimage = self._learn_preimage(self._X_fit, rng)
+        progress = self._fit_rows(X, y, labels, graphs, rng)
+        self._keep_kernel(rng)
         progress.finish()
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
-        """Fit and return the embedding of the rows of X."""
-        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
+    def _keep_kernel(self, rng: np.random.Generator) -> None:
+        """What only a kernel has: loadings, and the way back to X."""
+        self.__dict__.pop("components_", None)
+        if isinstance(self.kernel_, Linear):
+            loadings = self._extension.loadings(self._X_fit)
+            T = self._rotation
+            self.components_ = loadings if T is None else T.T @ loadings
+        self._preimage = self._learn_preimage(self._X_fit, rng)
 
-    def _how(self, rng: np.random.Generator, plan: Plan) -> dict[str, Any]:
-        """How every eigenproblem of this fit is to be solved."""
-        return {
-            "solver": plan.solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "rng": rng,
-        }
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """X as numbers; several kernel matrices side by side."""
+        if not self._has_rows():
+            X, names = matrices_side_by_side(X, None if reset else self._matrix_names)
+            self._matrix_names = names
+        return read_rows(self, X, reset=reset)
 
-    def _kernel(self, X: Any) -> Kernel:
-        return kernel_from(
+    def _has_rows(self) -> bool:
+        kernel = self.kernel
+        named = isinstance(kernel, str) and kernel == "precomputed"
+        return not (named or isinstance(kernel, Precomputed))
+
+    def _kernels(self, X: Any) -> dict[str, Kernel]:
+        if not self._has_rows() and getattr(self, "_matrix_names", None):
+            width = X.shape[1] // len(self._matrix_names)
+            return {
+                name: OnColumns(Precomputed(), i * width, (i + 1) * width)
+                for i, name in enumerate(self._matrix_names)
+            }
+        return kernels_from(
             self.kernel,
             gamma=self.gamma,
             degree=self.degree,
@@ -250,98 +252,33 @@ class GraphKernelPCA(
             n_features=X.shape[1],
         )
 
-    def _plan(self, kernel: Kernel, X: Any, *, timed: bool = False) -> Plan:
-        return make_plan(
-            kernel,
-            X,
-            self.n_components,
-            solver=self.solver,
-            max_memory=check.memory_bytes("max_memory", self.max_memory),
-            timed=timed,
-        )
-
-    def _keep(
-        self,
-        problem: Problem,
-        pairs: Eigenpairs,
-        kernel: Kernel,
-        X: Any,
-        graph: Graph | None,
-        L: Laplacian | None,
-    ) -> None:
-        V = pairs.vectors
-        by_factor = has_cheap_factor(kernel, X)
-        X = X.copy()  # as KernelPCA does: the caller may change X afterwards
-        data = data_share(problem, kernel, X, V, by_factor=by_factor)
-        share = graph_share(problem, L, V)
-        self._extension = Extension(V, pairs.values, data, share)
-        self._scales = self._extension.column_scales(self.scaling)
-        if self.scaling == "eigenvalue":
-            advice.on_energies(self._extension.sound_energies())
-        self._X_fit = X
-        self.kernel_ = kernel
-        self.embedding_ = V * self._scales
-        self.eigenvalues_, self.eigenvectors_ = pairs.values, V
-        self.residuals_, self.converged_ = pairs.residuals, pairs.converged
-        self.n_iter_ = pairs.n_iterations
-        self.solver_ = pairs.solver
-        self.kernel_weights_ = np.array(problem.theta)
-        self.graph_weights_ = np.array(problem.beta)
-        self.graph_strength_ = float(self.graph_strength) if graph is not None else 0.0
-        self.graph_ = graph
-        self.n_graph_components_ = 0 if graph is None else graph.n_parts
-        self.explained_variance_ratio_ = data.energies / (data.trace or 1.0)
-        self.formula_ = str(problem)
-        self._n_features_out = V.shape[1]
-        self.__dict__.pop("components_", None)
-        if isinstance(kernel, Linear):
-            self.components_ = self._extension.loadings(X)
-
     def _learn_preimage(self, X: Any, rng: np.random.Generator) -> Any:
         if not self.fit_inverse_transform:
             return None
-        if isinstance(self.kernel_, Precomputed):
+        if not self._has_rows() or self.kernel_ is None:
             raise GraphfoldError(
-                'fit_inverse_transform must be False with kernel="precomputed": the '
-                "rows of X are not known"
+                "fit_inverse_transform must be False without rows and a kernel of "
+                f"them; got kernel={self.kernel!r}"
             )
-        asked = self._kernel(X)
-        rule = getattr(asked, "gamma", None) == "median"
-        # a median rule looks at the embedding's own distances; a number stays
-        kernel = asked.bind(self.embedding_, rng) if rule else self.kernel_
+        asked = list(self._kernels(X).values())
+        rule = [getattr(kernel, "gamma", None) == "median" for kernel in asked]
+        kernel = self.kernel_
+        if any(rule):
+            # a median rule looks at the embedding's own distances; a number stays
+            weights = kernel.weights if isinstance(kernel, Combination) else [1.0]
+            again = [part.bind(self.embedding_, rng) for part in asked]
+            kernel = again[0] if len(again) == 1 else Combination(again, weights)
         return preimage(kernel, self.embedding_, X, float(self.alpha))
 
-    # -- new rows -----------------------------------------------------------------
+    # -- new rows ---------------------------------------------------------------------
 
     def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
-        """Place rows by their features and, where they are known, their edges.
-
-        A row whose label is a row of the fit gets its embedding back (and an error if
-        its features differ). A row whose label is another node of the graph is placed
-        with that node's edges to the rows of the fit; a row without label or edges by
-        its features alone. Each row is placed by itself.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (m, n_features)
-        node_ids : sequence of m labels, default=None
-        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
-            Weights from these rows to the rows of the fit; takes the place of the
-            graph's own edges.
-
-        Returns
-        -------
-        array of shape (m, n_components)
-        """
         check_is_fitted(self)
-        raw, X = X, read_rows(self, X, reset=False)
-        graph = rows.graph_from(self.graph) if self.graph_ is not None else None
-        labels = rows.labels_of_rows(raw, node_ids, graph, X.shape[0])
-        fit = rows.FitRows(self._X_fit, self._fit_labels, graph, self._recipe)
-        known, weights = fit.meet(X, labels, edges)
-        Z = self._extension.place(X, weights) * self._scales
-        Z[known >= 0] = self.embedding_[known[known >= 0]]
-        return np.asarray(Z)
+        if not self._has_rows():
+            X, _ = matrices_side_by_side(X, self._matrix_names)
+        return super().transform(X, node_ids=node_ids, edges=edges)
+
+    transform.__doc__ = GraphEmbedding.transform.__doc__
 
     def inverse_transform(self, X: Any) -> Array:
         """Points of the original space for rows of the embedding.
@@ -361,7 +298,7 @@ class GraphKernelPCA(
             )
         return np.asarray(self._preimage.of(Z))
 
-    @available_if(_has_rows)
+    @available_if(lambda self: self._has_rows() and self.kernel is not None)
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the rows' variance in feature space that the components explain.
 
@@ -370,7 +307,31 @@ class GraphKernelPCA(
         check_is_fitted(self)
         return self._extension.reconstruction_score(read_rows(self, X, reset=False))
 
-    # -- before and after -----------------------------------------------------------
+    @available_if(lambda self: self._has_rows() and self.kernel is not None)
+    def feature_importances(self, component: int = 0) -> FeatureImportances:
+        """How much each column of X moves one component, by closed-form gradients.
+
+        The root mean square, over the rows of the fit, of the gradient of the
+        component's function of x, times the spread of the column; shares of 1. For the
+        linear kernel these are the sizes of the loadings times the spread.
+
+        Parameters
+        ----------
+        component : int, default=0
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from graphfold import GraphKernelPCA
+        >>> X = np.random.default_rng(0).standard_normal((50, 3)) * [5.0, 1.0, 0.1]
+        >>> model = GraphKernelPCA(2, kernel="linear").fit(X)
+        >>> [name for name, share in model.feature_importances(0).top(2)]
+        ['x0', 'x1']
+        """
+        check_is_fitted(self)
+        return importances(self, component)
+
+    # -- before a fit -----------------------------------------------------------------
 
     def plan(self, X: Any) -> Plan:
         """What fitting X would do and cost; X itself is not touched.
@@ -383,16 +344,4 @@ class GraphKernelPCA(
         'stored'
         """
         X = check.table("X", X)
-        return self._plan(self._kernel(X), X, timed=True)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as arrays and JSON; ``graphfold.load`` reads it back."""
-        check_is_fitted(self)
-        io.save(self, path)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = not _has_rows(self)
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return self._plan(self._kernels(X), X, timed=True)

@@ -55,6 +55,14 @@ class FitProgress:
         task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         return bool(task.call_on_fit_task_end(estimator=self._estimator, **self._data))
 
+    def objective_risen(self, number: int, objective: float) -> None:
+        """A round of the alternation is done."""
+        self.say(f"weights, round {number}: objective {objective:.8g}")
+
+    def strength_done(self, strength: float, n_done: int, n_in_all: int) -> None:
+        """One step of a path of strengths is done."""
+        self.say(f"strength path, {n_done} of {n_in_all}: {strength:g}")
+
     def finish(self) -> None:
         """The fit is done."""
         if self._context is not None:

@@ -9,10 +9,60 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from graphfold import check
-from graphfold.errors import GraphfoldError
+from graphfold.errors import GraphfoldError, KernelError
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
 from graphfold.solvers import SOLVERS
+
+#: words for ``graph_strength``
+AUTO = ("auto", "auto-edges")
+
+
+def matrices_side_by_side(
+    X: Any, names: list[str] | None
+) -> tuple[Any, list[str] | None]:
+    """Several kernel matrices as one table, and their names; one matrix as it is.
+
+    ``names`` are those of the fit, which new rows have to match.
+    """
+    if sp.issparse(X):
+        named = {}  # one of SciPy's formats is a dict
+    elif isinstance(X, dict):
+        named = {str(name): part for name, part in X.items()}
+    elif _is_list_of_matrices(X):
+        named = {f"kernel{i}": part for i, part in enumerate(X, start=1)}
+    else:
+        named = {}
+    if names is not None and list(named) != names:
+        raise KernelError(
+            f"X must hold the kernel matrices of the fit, {check.some_of(names)}; got "
+            f"{check.some_of(list(named)) or 'one table'}"
+        )
+    if not named:
+        return X, None
+    arrays = {k: M if sp.issparse(M) else np.asarray(M) for k, M in named.items()}
+    shapes = {name: matrix.shape for name, matrix in arrays.items()}
+    if len(set(shapes.values())) > 1 or any(len(s) != 2 for s in shapes.values()):
+        listed = [f"{name} {shape}" for name, shape in shapes.items()]
+        raise KernelError(
+            "kernel matrices must all have one shape, a row for each sample; got "
+            f"{check.some_of(listed)}"
+        )
+    if names is None and any(rows != columns for rows, columns in shapes.values()):
+        raise KernelError(
+            f"kernel matrices must be square, n x n; got {next(iter(shapes.values()))}"
+        )
+    if any(sp.issparse(matrix) for matrix in arrays.values()):
+        return sp.csr_array(sp.hstack(list(arrays.values()))), list(named)
+    return np.hstack(list(arrays.values())), list(named)
+
+
+def _is_list_of_matrices(X: Any) -> bool:
+    if isinstance(X, np.ndarray):
+        return X.ndim == 3
+    if not isinstance(X, list | tuple) or not X:
+        return False
+    return all(len(getattr(part, "shape", ())) == 2 for part in X)
 
 
 def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -40,12 +90,22 @@ def check_parameters(estimator: Any, n: int) -> None:
         "n_components", estimator.n_components, 1, n, f"X has {n} rows"
     )
     check.one_of("laplacian", estimator.laplacian, KINDS)
-    check.at_least("graph_strength", estimator.graph_strength, 0)
-    for name in ("normalize", "center", "fit_inverse_transform"):
+    if estimator.graph_strength not in AUTO:
+        if isinstance(estimator.graph_strength, str):
+            raise GraphfoldError(
+                "graph_strength must be a number at least 0, "
+                f'"auto" or "auto-edges"; got {estimator.graph_strength!r}'
+            )
+        check.at_least("graph_strength", estimator.graph_strength, 0)
+    check.one_of("weights", estimator.weights, ("learn", "equal"))
+    check.at_least("weight_norm", estimator.weight_norm, 1)
+    for name in ("normalize", "center"):
         check.flag(name, getattr(estimator, name))
     check.one_of("scaling", estimator.scaling, SCALINGS)
     check.one_of("solver", estimator.solver, ("auto", *SOLVERS))
-    check.at_least("alpha", estimator.alpha, 0)
+    if hasattr(estimator, "fit_inverse_transform"):
+        check.flag("fit_inverse_transform", estimator.fit_inverse_transform)
+        check.at_least("alpha", estimator.alpha, 0)
     if estimator.tol is not None:
         check.at_least("tol", estimator.tol, 0)
     if estimator.max_iter is not None:

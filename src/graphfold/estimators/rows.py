@@ -8,6 +8,7 @@ rows. Positions serve only where nothing has labels, and only at fit.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,15 +35,12 @@ from graphfold.graphs.sources import merge_edges
 _SAME_FEATURES = 1e-6
 
 
-def graph_from(graph: Any) -> Graph | GraphRecipe | None:
-    """The graph meant by a constructor argument."""
-    if graph is None or isinstance(graph, Graph | GraphRecipe):
-        return graph
-    return Graph(graph)
+def labels_of_rows(X: Any, node_ids: Any, graphs: Any, n: int) -> Array | None:
+    """Labels of the rows: ``node_ids``, or the index of a DataFrame, or None.
 
-
-def labels_of_rows(X: Any, node_ids: Any, graph: Any, n: int) -> Array | None:
-    """Labels of the rows: ``node_ids``, or the index of a DataFrame, or None."""
+    An index counts only where something is known by label: one of the graphs (one, or
+    several by name), or, with ``graphs=True``, something else that the caller has.
+    """
     if node_ids is not None:
         labels = as_labels(node_ids)
         if len(labels) != n:
@@ -53,9 +51,16 @@ def labels_of_rows(X: Any, node_ids: Any, graph: Any, n: int) -> Array | None:
         return labels
     index = getattr(X, "index", None)
     counts = type(index).__name__ == "RangeIndex" or callable(index)
-    if not isinstance(graph, Graph) or not graph.has_labels or index is None or counts:
+    if index is None or counts or not _has_labels(graphs):
         return None
     return as_labels(index)
+
+
+def _has_labels(graphs: Any) -> bool:
+    if isinstance(graphs, bool):
+        return graphs
+    listed = graphs.values() if isinstance(graphs, Mapping) else [graphs]
+    return any(isinstance(graph, Graph) and graph.has_labels for graph in listed)
 
 
 def graph_of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:
@@ -104,29 +109,57 @@ def _are_positions(nodes: Array) -> bool:
 class FitRows:
     """The rows of a fit, for new rows to meet.
 
-    ``recipe`` is set where the graph was made from X; then a row that equals one of
-    the fit *is* that node. Otherwise rows are known by label.
+    ``graphs`` are those of the constructor by name, recipes bound to X. Rows are known
+    by label; where a graph was made from X (or from y: ``by_content``) a row without
+    label that equals one of the fit *is* that node.
     """
 
     X: Any
     labels: Array | None
-    graph: Any
-    recipe: GraphRecipe | None
+    graphs: Mapping[str, Graph | GraphRecipe]
+    by_content: bool = False
 
-    def meet(self, X: Any, labels: Array | None, edges: Any) -> tuple[Array, Any]:
+    def meet(
+        self, X: Any, labels: Array | None, edges: Any
+    ) -> tuple[Array, dict[str, Any]]:
         """Row of the fit that each row is (-1 for new ones), and everyone's edges."""
-        if self.graph is None:
-            if edges is not None:
-                raise GraphfoldError("edges must be None: the fit had no graph")
-            return np.full(X.shape[0], -1), None
+        if not self.graphs and edges is not None:
+            raise GraphfoldError("edges must be None: the fit had no graph")
         known = self._known(X, labels)
         if edges is not None:
-            return known, self._given(edges, X.shape[0], labels)
-        if self.recipe is not None:
-            return known, self.recipe.edges_to(X, self.X)
-        if labels is None:
+            given = self._by_name(edges)
+            return known, {k: self._given(e, X.shape[0], labels) for k, e in given}
+        found = {}
+        for name, graph in self.graphs.items():
+            if isinstance(graph, GraphRecipe):
+                found[name] = graph.edges_to(X, self.X)
+            else:
+                found[name] = self._edges_in(graph, labels)
+        if labels is None and any(edges is None for edges in found.values()):
             self._warn_of_missing_labels()
-            return known, None
+        return known, found
+
+    def _by_name(self, edges: Any) -> list[tuple[str, Any]]:
+        """``edges=`` of transform, by graph: a dict where there are several."""
+        names = list(self.graphs)
+        if not isinstance(edges, dict):
+            if len(names) > 1:
+                raise GraphError(
+                    "edges must be a dict with a matrix or list for each graph, named "
+                    f"{check.some_of(names)}; got {type(edges).__name__}"
+                )
+            return [(names[0], edges)]
+        unknown = [name for name in edges if name not in names]
+        if unknown:
+            raise GraphError(
+                f"edges must name graphs among {check.some_of(names)}; got "
+                f"{check.some_of(unknown)}"
+            )
+        return list(edges.items())
+
+    def _edges_in(self, graph: Graph, labels: Array | None) -> Any:
+        if labels is None:
+            return None
         if self.labels is not None and not comparable(labels, self.labels):
             raise LabelError(
                 f"labels of the rows are {labels.dtype} and those of the fit "
@@ -137,12 +170,16 @@ class FitRows:
                 "node_ids must be None: the rows of the fit had no labels to meet; "
                 "pass node_ids to fit as well, or edges="
             )
-        return known, self.graph.edges_between(labels, self.labels)
+        return graph.edges_between(labels, self.labels)
 
     def _known(self, X: Any, labels: Array | None) -> Array:
-        if self.recipe is not None:
-            return matching_rows(X, self.X)
-        if labels is None or self.labels is None:
+        if not self.graphs and not self.by_content:
+            return np.full(X.shape[0], -1)
+        recipes = [isinstance(g, GraphRecipe) for g in self.graphs.values()]
+        only_from_X = bool(recipes) and all(recipes)
+        if labels is None or self.labels is None or only_from_X:
+            if self.by_content or any(recipes):
+                return matching_rows(X, self.X)
             return np.full(X.shape[0], -1)
         known = LabelIndex(self.labels).find(labels)
         rows = np.flatnonzero(known >= 0)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from graphfold.arrays import Array
-from graphfold.errors import GraphfoldError
+from graphfold.errors import GraphError, GraphfoldError, LabelError
 from graphfold.estimators import advice, rows
-from graphfold.graphs import Graph, GraphRecipe, Laplacian, laplacian
-from graphfold.graphs.responses import response_from
+from graphfold.graphs import (
+    Graph,
+    GraphRecipe,
+    Laplacian,
+    laplacian,
+    responses_from,
+)
+from graphfold.graphs.responses import Response
 from graphfold.kernels import Kernel
+from graphfold.model.alternate import equal_weights
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
-from graphfold.model.strength import absolute_strength
-from graphfold.model.terms import graph_term, kernel_term
+from graphfold.model.strength import data_scale, graph_size
+from graphfold.model.terms import Term, graph_term, kernel_terms, spread
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -26,56 +35,157 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 
-def graph_of_fit(
-    graph: Any, labels: Array | None, X: Any, *, precomputed: bool = False
-) -> tuple[GraphRecipe | None, Graph | None]:
-    """The recipe, if the graph is made from X, and the graph of the rows of X."""
-    if graph is None:
-        return None, None
-    if isinstance(graph, GraphRecipe) and precomputed:
+@dataclass(frozen=True)
+class FittedGraph:
+    """A graph of the rows of a fit, and which of the rows it knows."""
+
+    graph: Graph
+    present: Array | None = None
+
+    @property
+    def known(self) -> Graph:
+        """The graph of the rows that are known."""
+        if self.present is None:
+            return self.graph
+        positions = np.flatnonzero(self.present)
+        matrix = self.graph.to_scipy()[positions][:, positions]
+        return Graph._unchecked(matrix)
+
+
+def bound_graphs(
+    graphs: Mapping[str, Graph | GraphRecipe], X: Any, *, precomputed: bool = False
+) -> dict[str, Graph | GraphRecipe]:
+    """The graphs with every recipe bound to X."""
+    recipes = [name for name, g in graphs.items() if isinstance(g, GraphRecipe)]
+    if recipes and precomputed:
         raise GraphfoldError(
             'graph must not be a recipe with kernel="precomputed": the rows are not '
             "known; build the graph from them, as NeighborGraph(10).build(rows)"
         )
-    recipe = graph.bind(X) if isinstance(graph, GraphRecipe) else None
-    if recipe is not None:
-        found = recipe.build(X)
-    else:
-        found = rows.graph_of_rows(graph, labels, X.shape[0])
-    advice.on_graph(found)
-    return recipe, found
+    return {n: g.bind(X) if n in recipes else g for n, g in graphs.items()}
+
+
+def graphs_of_fit(
+    graphs: Mapping[str, Graph | GraphRecipe],
+    labels: Array | None,
+    X: Any,
+    *,
+    quiet: bool = False,
+) -> dict[str, FittedGraph]:
+    """The graphs of the rows of X: built, or the induced subgraphs."""
+    several = len(graphs) > 1
+    found = {}
+    for name, graph in graphs.items():
+        if isinstance(graph, GraphRecipe):
+            found[name] = FittedGraph(graph.build(X), graph.present(X))
+        elif several:
+            found[name] = _among_several(graph, name, labels, X.shape[0])
+        else:
+            found[name] = FittedGraph(rows.graph_of_rows(graph, labels, X.shape[0]))
+        if not quiet:
+            advice.on_graph(found[name].known, name if several else "")
+    return found
+
+
+def _among_several(
+    graph: Graph, name: str, labels: Array | None, n: int
+) -> FittedGraph:
+    """One of several graphs: it need not know every row."""
+    try:
+        if labels is None or not graph.has_labels:
+            return FittedGraph(rows.graph_of_rows(graph, labels, n))
+        present = graph.find(labels) >= 0
+        known = rows.graph_of_rows(graph, labels[present], int(present.sum()))
+    except (GraphError, LabelError) as error:
+        raise type(error)(f"graph {name!r}: {error}") from None
+    if present.all():
+        return FittedGraph(known)
+    matrix = graph.edges_between(labels, labels)
+    return FittedGraph(Graph._unchecked(matrix, labels), present)
+
+
+@dataclass
+class Statement:
+    """A problem stated for the rows of a fit, and what the extension needs of it.
+
+    ``unit`` is the gamma of strength 1; ``top`` the size of the data, in which other
+    strengths are measured; ``start`` a first guess of the eigenvectors.
+    """
+
+    problem: Problem
+    laplacians: dict[str, Laplacian] = field(default_factory=dict)
+    unit: float = 1.0
+    top: float = 1.0
+    start: Array | None = None
 
 
 def state_problem(
     estimator: Any,
-    kernel: Kernel,
+    kernels: Mapping[str, Kernel],
     X: Any,
-    graph: Graph | None,
+    graphs: Mapping[str, FittedGraph],
     plan: Plan,
     how: dict[str, Any],
-) -> tuple[Problem, Laplacian | None]:
-    """M = K + gamma R for these rows; nothing is solved but the scale of K.
+) -> Statement:
+    """M = sum theta K + gamma sum beta R at its first weights, gamma of strength 1.
 
-    ``how`` says how problems are solved, and learns from that where to start.
+    Nothing is solved but the scale of the data.
     """
-    K = kernel_term(kernel, X, tiled=plan.storage == "tiled", strip=plan.strip)
-    if graph is None:
-        return Problem((K,), (1.0,), center=estimator.center), None
-    L = laplacian(graph, estimator.laplacian)
-    R = graph_term(
-        L,
-        response_from(estimator.response),
-        n_components=estimator.n_components,
-        rng=how["rng"],
-        dtype=K.operator.dtype,
-    )
-    problem = Problem((K,), (1.0,), (R,), (1.0,), center=estimator.center)
-    gamma, start = absolute_strength(
-        problem,
-        estimator.graph_strength,
-        normalize=estimator.normalize,
-        d=estimator.n_components,
-        **how,
-    )
-    how["start"] = start
-    return problem.with_gamma(gamma), L
+    data = kernel_terms(kernels, X, tiled=plan.storage == "tiled", strip=plan.strip)
+    norm, normalize = float(estimator.weight_norm), estimator.normalize
+    if len(data) > 1 and normalize:
+        data = tuple(_of_unit_trace(term, center=estimator.center) for term in data)
+    dtype = data[0].base.dtype if data else np.dtype(np.float64)
+    responses = responses_from(estimator.response, list(graphs))
+    laplacians, terms = {}, []
+    for name, fitted in graphs.items():
+        laplacians[name] = laplacian(fitted.known, estimator.laplacian)
+        term = graph_term(
+            laplacians[name],
+            responses[name],
+            n_components=estimator.n_components,
+            rng=how["rng"],
+            dtype=dtype,
+            name=name,
+        )
+        terms.append(_among(term, responses[name], len(graphs), normalize=normalize))
+    terms = _over_all_rows(terms, list(graphs.values()))
+    letter = estimator.weights == "equal" and not normalize
+    beta = np.ones(len(terms)) if letter else equal_weights(len(terms), norm)
+    theta = equal_weights(len(data), norm)
+    problem = Problem(data, (), tuple(terms), (), center=estimator.center)
+    problem = problem.with_weights(theta, beta)
+    if not normalize or not (graphs or estimator._measures_the_data()):
+        return Statement(problem, laplacians)
+    top, start = data_scale(problem, estimator.n_components, **how)
+    return Statement(problem, laplacians, top / graph_size(problem), top, start)
+
+
+def _among(
+    term: Term, response: Response | None, count: int, *, normalize: bool
+) -> Term:
+    """A graph term that stands beside others: of size one, and no trace negative."""
+    if count == 1:
+        return term
+    term = term.of_size_one() if normalize else term
+    penalty = response is None or response.form == "penalty"
+    return term.lifted_above_zero() if penalty else term
+
+
+def _over_all_rows(terms: list[Term], graphs: list[FittedGraph]) -> list[Term]:
+    """Terms of some rows as terms of all; what few graphs know weighs more."""
+    if all(fitted.present is None for fitted in graphs):
+        return terms
+    n = graphs[0].graph.n_nodes
+    masks = [np.ones(n, bool) if g.present is None else g.present for g in graphs]
+    counts = np.sum(masks, axis=0)
+    scales = np.sqrt(len(masks) / np.maximum(counts, 1))
+    return [spread(term, m, scales) for term, m in zip(terms, masks, strict=True)]
+
+
+def _of_unit_trace(term: Term, *, center: bool) -> Term:
+    """A kernel scaled so that its rows have a mean squared norm of one."""
+    trace = Problem((term,), (1.0,), center=center).data_operator()
+    assert trace is not None
+    size = trace.trace()
+    return term.times(term.base.n / size) if size > 0 else term

@@ -4,6 +4,7 @@
 graph          ``Graph``: labels, induced subgraphs, edges of new nodes
 sources        what a Graph can be made of: SciPy, NumPy, networkx, igraph, edges
 labels         node labels as arrays that can be searched
+named          one graph or several, each with a name and a response
 recipes        ``NeighborGraph``, ``CorrelationGraph``: built from X at fit
 search         nearest rows by a metric
 laplacian      combinatorial and normalised, with a certified bound
@@ -13,6 +14,7 @@ responses      the scalar functions r(lambda) and r_dagger(lambda)
 
 from graphfold.graphs.graph import Graph
 from graphfold.graphs.laplacian import Laplacian, laplacian
+from graphfold.graphs.named import graph_from, graphs_from, responses_from
 from graphfold.graphs.recipes import CorrelationGraph, GraphRecipe, NeighborGraph
 
 __all__ = [
@@ -21,5 +23,8 @@ __all__ = [
     "GraphRecipe",
     "Laplacian",
     "NeighborGraph",
+    "graph_from",
+    "graphs_from",
     "laplacian",
+    "responses_from",
 ]

@@ -24,6 +24,10 @@ class GraphRecipe(Params):
     def bind(self, X: Any) -> Self:
         """This recipe with every rule replaced by a number that X suggests."""
 
+    def present(self, X: Any) -> Array | None:
+        """Which rows the recipe knows anything of; None if all of them."""
+        return None
+
     @abstractmethod
     def build(self, X: Any) -> Graph:
         """The graph of the rows of X."""

@@ -8,6 +8,7 @@ place, strip by strip, and the strip is mirrored while it is still in the cache.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -58,7 +59,10 @@ class ProductKernel(Kernel):
             products = (X @ X.T).toarray()
             products = self.finish(products, norms[:, None], norms[None])
             return self._finite(products, products)
-        products = lower_triangle_of_products(X)
+        return self.finish_gram(lower_triangle_of_products(X), norms)
+
+    def finish_gram(self, products: Array, norms: Array) -> Array:
+        """k(X, X) in the place of X X', of which the lower triangle is given."""
         for rows in row_blocks(len(products), STRIP):
             strip = products[rows, : rows.stop]
             self.finish(strip, norms[rows, None], norms[None, : rows.stop])
@@ -147,6 +151,8 @@ class Gaussian(ProductKernel):
     gamma : float, "median" or None, default="median"
         ``"median"``: sigma^2 is the median squared distance over distinct pairs of
         at most 2,000 rows. ``None``: 1 / n_features, as in scikit-learn.
+    scale : float, default=1.0
+        With ``"median"``: sigma^2 is this multiple of it.
 
     Examples
     --------
@@ -158,13 +164,23 @@ class Gaussian(ProductKernel):
 
     positive = True
 
-    def __init__(self, gamma: float | Literal["median"] | None = "median") -> None:
+    def __init__(
+        self,
+        gamma: float | Literal["median"] | None = "median",
+        scale: float = 1.0,
+    ) -> None:
         self.gamma = gamma
+        self.scale = scale
 
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
         if self.gamma == "median":
-            return self.with_params(gamma=0.5 / median_squared_distance(X, rng))
+            return self.at_median(median_squared_distance(X, rng))
         return self.with_params(gamma=width("gamma", self.gamma, X))
+
+    def at_median(self, squared_distance: float) -> Self:
+        """This kernel with its width in numbers, given the median of the data."""
+        scale = check.at_least("scale", self.scale, 0, strict=True)
+        return self.with_params(gamma=0.5 / (scale * squared_distance), scale=1.0)
 
     def prepare(self, X: Any, like: Any) -> Any:
         # distances do not change under a common shift, but |x|^2 + |y|^2 - 2 x'y
@@ -259,6 +275,19 @@ class Sigmoid(ProductKernel):
 
     def of_norms(self, norms: Array) -> Array:
         return self.finish(norms.copy(), norms, norms)
+
+
+def gaussian_grams(kernels: Sequence[Gaussian], X: Any) -> list[Array]:
+    """k(X, X) for each of several Gaussians: the products x'y are computed once."""
+    if sp.issparse(X) or len(kernels) == 1:
+        return [kernel.gram(X) for kernel in kernels]
+    X = kernels[0].prepare(X, X)
+    norms, products = squared_norms(X), lower_triangle_of_products(X)
+    copies = [products.copy() for _ in kernels[1:]]
+    return [
+        kernel.finish_gram(room, norms)
+        for kernel, room in zip(kernels, [*copies, products], strict=True)
+    ]
 
 
 def width(name: str, value: float | None, X: Any) -> float:

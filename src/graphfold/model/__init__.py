@@ -3,8 +3,12 @@
 =============  ===========================================================
 terms          a kernel or a graph becomes a term: an operator and its size
 problem        ``Problem``: M = sum theta K + gamma sum beta R, centring, solving
+alternate      learned weights: solve for V, then for the weights, and again
 strength       from the dimensionless strength to gamma
+path           a strength that chooses itself, by what it foretells
 extend         the fixed-point extension to new points
+certificate    how far each axis can be trusted
+align          axes turned towards another embedding
 preimage       from the embedding back to X, by kernel ridge regression
 plan           cost of each way of solving; the memory budget
 =============  ===========================================================

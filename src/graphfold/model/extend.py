@@ -1,16 +1,19 @@
 """The fixed-point extension: where a new point belongs, by its features and its edges.
 
 M V = V Lambda holds row by row. Read for a new row x, with its kernel values k(x, .)
-and its edges a(x, .) to the rows of the fit, it gives
+and its edges a_l(x, .) in each graph to the rows of the fit, it gives
 
-    v(x) = [k(x, .) V + gamma a(x, .) V - gamma q(x) (q'RV)] / (Lambda + gamma deg(x)),
+    v(x) = [k(x, .) V + sum_l gamma_l (a_l(x, .) V - q(x) q'R_l V)]
+           / (v'Kv + sum_l gamma_l (v'R_l v + deg_l(x))),
 
-exact on every row of the fit. k is centred as in the fit; q = 1/sqrt(n) where the
-constant vector is deflated, else 0.
+exact on every row of the fit. The sums run over the graphs that know an edge of x: a
+graph that says nothing of a row has no say in its denominator either. k is centred as
+in the fit; q = 1/sqrt(n) where the constant vector is deflated, else 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +44,14 @@ class DataShare:
     W: Array
     loadings: Array | None
     offset: Array
-    energies: Array
+    gram: Array
     grand_mean: float
     trace: float
+
+    @property
+    def energies(self) -> Array:
+        """v'Kv of each component."""
+        return np.diagonal(self.gram)
 
     def of(self, X: Any) -> tuple[Array, Array]:
         """k(x, .) V and the mean of k(x, .), both centred, for each row of X."""
@@ -67,17 +75,18 @@ class DataShare:
 
 
 def data_share(
-    problem: Problem, kernel: Kernel, X: Any, V: Array, *, by_factor: bool
-) -> DataShare:
+    problem: Problem, kernel: Kernel | None, X: Any, V: Array, *, by_factor: bool
+) -> DataShare | None:
     """What the data part of the extension needs, by one product with K."""
     K = problem.raw_data_operator()
-    assert K is not None
+    if K is None or kernel is None:
+        return None
     n, d = V.shape
     # all n components include the constant vector, which the centred kernel ignores
     V = without_mean(V) if problem.center else V
     W = np.hstack([V, np.full((n, 1), 1 / n, dtype=V.dtype)])
     KW = K.apply(W).astype(np.float64)
-    energies = np.einsum("ij,ij->j", V, KW[:, :d], dtype=np.float64)
+    gram = V.T.astype(np.float64) @ KW[:, :d]
     offset, trace, grand_mean = np.zeros(d + 1), K.trace(), 0.0
     if problem.center:
         offset = KW.mean(axis=0)
@@ -91,7 +100,7 @@ def data_share(
         W=W[:0] if by_factor else W,
         loadings=np.asarray(kernel.factor(X).T @ W) if by_factor else None,
         offset=offset.astype(V.dtype),
-        energies=energies,
+        gram=(gram + gram.T) / 2,
         grand_mean=grand_mean,
         trace=trace,
     )
@@ -99,50 +108,63 @@ def data_share(
 
 @dataclass(frozen=True)
 class GraphShare:
-    """What a new row's edges need to know of the graph of the fit.
+    """What a new row's edges need to know of one graph of the fit.
 
-    ``degrees`` of the nodes; ``RV``, the graph term times the eigenvectors; ``exact``
-    where R = -L, so that the edges enter as they do in L. Otherwise a new node takes
-    the weighted mean of RV over its neighbours. ``trivial`` is q(x) q'RV.
+    ``weight`` is gamma times the graph's own weight; ``energies`` are weight v'Rv;
+    ``degrees`` those of the nodes; ``RV`` the graph term times the eigenvectors;
+    ``exact`` where R = -L, so that the edges enter as they do in L. Otherwise a new
+    node takes the weighted mean of RV over its neighbours. ``trivial`` is q(x) q'RV.
     """
 
-    gamma: float
+    name: str
+    weight: float
     normalized: bool
     degrees: Array
     RV: Array
+    energies: Array
     exact: bool
     trivial: Array
 
     def of(self, edges: Any, V: Array) -> tuple[Array, Array]:
-        """gamma (RV)(x) without its own share of v(x), and that share, gamma deg(x)."""
+        """weight (RV)(x) less its own share of v(x), and that share, weight deg(x)."""
         own_degree = np.asarray(edges.sum(axis=1)).ravel()
         if not self.exact:
-            mean = sp.diags_array(_inverse(own_degree)) @ edges @ self.RV
-            return self.gamma * (mean - self.trivial), np.zeros(len(own_degree))
+            mean = sp.diags_array(inverse(own_degree)) @ edges @ self.RV
+            return self.weight * (mean - self.trivial), np.zeros(len(own_degree))
         if self.normalized:
             # sizes and degrees differ where weights are negative
             sizes = np.asarray(abs(edges).sum(axis=1)).ravel()
             left = sp.diags_array(inverse_sqrt(sizes))
             right = sp.diags_array(inverse_sqrt(self.degrees))
-            edges, own_degree = left @ edges @ right, own_degree * _inverse(sizes)
-        pull = self.gamma * (edges @ V - self.trivial)
-        return pull, self.gamma * own_degree
+            edges, own_degree = left @ edges @ right, own_degree * inverse(sizes)
+        pull = self.weight * (edges @ V - self.trivial)
+        return pull, self.weight * own_degree
 
 
-def graph_share(problem: Problem, laplacian: Laplacian | None, V: Array) -> Any:
-    """The graph's part of the extension of a problem with one graph, or None."""
-    R = problem.graph_operator()
-    if R is None or laplacian is None or not problem.gamma:
-        return None
-    RV = np.asarray(R.apply(V), dtype=np.float64)
-    return GraphShare(
-        gamma=problem.gamma,
-        normalized=laplacian.kind == "normalized",
-        degrees=laplacian.degrees,
-        RV=RV,
-        exact=all(term.is_laplacian for term in problem.graphs),
-        trivial=RV.mean(axis=0) if problem.center else np.zeros(V.shape[1]),
-    )
+def graph_shares(
+    problem: Problem, laplacians: Mapping[str, Laplacian], V: Array
+) -> list[GraphShare]:
+    """The part of each graph that has a say in the extension."""
+    shares = []
+    V = without_mean(V) if problem.center else V
+    for beta, term in zip(problem.beta, problem.graphs, strict=True):
+        weight = problem.gamma * beta * term.factor
+        if not weight:
+            continue
+        RV = np.asarray(term.base.apply(V), dtype=np.float64)
+        L = laplacians[term.name]
+        share = GraphShare(
+            name=term.name,
+            weight=weight,
+            normalized=L.kind == "normalized",
+            degrees=L.degrees,
+            RV=RV,
+            energies=weight * np.einsum("ij,ij->j", V, RV),
+            exact=term.is_laplacian,
+            trivial=RV.mean(axis=0) if problem.center else np.zeros(V.shape[1]),
+        )
+        shares.append(share)
+    return shares
 
 
 @dataclass(frozen=True)
@@ -151,32 +173,72 @@ class Extension:
 
     V: Array
     values: Array
-    data: DataShare
-    graph: GraphShare | None
+    data: DataShare | None
+    graphs: Sequence[GraphShare] = ()
 
-    def place(self, X: Any, edges: Any = None) -> Array:
+    def place(self, X: Any, edges: Mapping[str, Any] | None = None) -> Array:
         """Unscaled coordinates of new rows, each by itself.
 
-        A row without edges is placed by its features: v'Kv takes Lambda's place,
-        which would count a graph that has said nothing about it. So is a row whose
-        denominator vanishes.
+        ``edges`` holds, by the name of the graph, weights from new rows to the rows of
+        the fit. A row without edges is placed by its features: v'Kv takes Lambda's
+        place, which would count graphs that have said nothing about it. So is a row
+        whose denominator vanishes.
         """
-        data, _ = self.data.of(X)
-        by_features = data * _inverse(self.sound_energies()).astype(data.dtype)
-        if self.graph is None or edges is None:
-            return np.asarray(by_features)
-        edges = sp.csr_array(edges, dtype=np.float64)
-        pull, own = self.graph.of(edges, self.V.astype(np.float64))
-        denominator = self.values.astype(np.float64) + own[:, None]
+        by_features, above, below = self._by_features(X)
+        if not self.graphs or not edges:
+            return by_features
+        V, linked = self.V.astype(np.float64), np.zeros(len(above), dtype=bool)
+        for share in self.graphs:
+            if edges.get(share.name) is None:
+                continue
+            weights = sp.csr_array(edges[share.name], dtype=np.float64)
+            speaks = np.diff(weights.indptr) > 0
+            pull, own = share.of(weights, V)
+            above += np.where(speaks[:, None], pull, 0.0)
+            below += np.where(speaks[:, None], share.energies + own[:, None], 0.0)
+            linked |= speaks
         size = float(np.abs(self.values).max(initial=0.0))
-        sound = np.abs(denominator) >= SINGULAR * size
-        placed = (data + pull) / np.where(sound, denominator, 1.0)
-        linked = np.diff(edges.indptr) > 0
-        return np.where(sound & linked[:, None], placed, by_features).astype(data.dtype)
+        sound = (np.abs(below) >= SINGULAR * size) & linked[:, None]
+        placed = np.where(sound, above / np.where(sound, below, 1.0), by_features)
+        return np.asarray(placed, dtype=by_features.dtype)
+
+    def _by_features(self, X: Any) -> tuple[Array, Array, Array]:
+        """Where features alone put the rows, and the numerator and denominator."""
+        shape = (X.shape[0], self.V.shape[1])
+        if self.data is None:
+            return np.zeros(shape, self.V.dtype), np.zeros(shape), np.zeros(shape)
+        data, _ = self.data.of(X)
+        energies = self.sound_energies()
+        by_features = np.asarray(data * inverse(energies).astype(data.dtype))
+        return by_features, data.astype(np.float64), np.tile(energies, (len(data), 1))
+
+    def shares_of_rows(self, edges: Mapping[str, Any]) -> Array:
+        """How much of each new row's place each graph has given; rows sum to 1.
+
+        Measured by the length of the graph's pull, 0 where it knows no edge of it.
+        """
+        V = self.V.astype(np.float64)
+        lengths = []
+        for share in self.graphs:
+            weights = sp.csr_array(edges[share.name], dtype=np.float64)
+            pull, _ = share.of(weights, V)
+            speaks = np.diff(weights.indptr) > 0
+            lengths.append(np.where(speaks, np.linalg.norm(pull, axis=1), 0.0))
+        return shares_of_total(np.column_stack(lengths))
+
+    def shares_of_fit(self) -> Array:
+        """The same for the rows of the fit, by the length of weight (RV)_i."""
+        lengths = [np.linalg.norm(s.weight * s.RV, axis=1) for s in self.graphs]
+        return shares_of_total(np.column_stack(lengths))
 
     def column_scales(self, scaling: str) -> Array:
-        """What multiplies each column: sqrt(v'Kv), 1, or what makes the variance 1."""
+        """What multiplies each column: sqrt(v'Kv), 1, or what makes the variance 1.
+
+        Where there is no kernel there is no energy, and columns stay orthonormal.
+        """
         n, d = self.V.shape
+        if self.data is None and scaling == "eigenvalue":
+            scaling = "orthonormal"
         scales = {
             "eigenvalue": np.sqrt(np.maximum(self.sound_energies(), 0.0)),
             "orthonormal": np.ones(d),
@@ -192,6 +254,8 @@ class Extension:
 
     def sound_energies(self) -> Array:
         """v'Kv, with what is rounding noise set to 0: there is no such direction."""
+        if self.data is None:
+            return np.zeros(self.V.shape[1])
         energies = self.data.energies
         top = float(np.abs(energies).max(initial=0.0))
         noise = 10 * np.finfo(self.V.dtype).eps * len(self.V) * top
@@ -203,26 +267,25 @@ class Extension:
         The components span u_i = sum_j v_ji phi(x_j); their Gram matrix is V'KV and
         their products with phi(x) are k(x, .)V, so the projection needs nothing else.
         """
-        of_fit = self.data
-        products, means = of_fit.of(X)
-        gram = self._component_gram()
+        assert self.data is not None
+        products, means = self.data.of(X)
         projected = np.einsum(
-            "ij,jk,ik->i", products, np.linalg.pinv(gram, hermitian=True), products
+            "ij,jk,ik->i",
+            products,
+            np.linalg.pinv(self.data.gram, hermitian=True),
+            products,
         )
-        norms = of_fit.squared_norms(X, means)
+        norms = self.data.squared_norms(X, means)
         total = float(norms.sum())
         return 1.0 - float((norms - projected).sum()) / total if total > 0 else 0.0
 
-    def _component_gram(self) -> Array:
-        """V'KV; it is M's Lambda less the graph's share, V' (Lambda V - gamma R V)."""
-        gram = np.diag(self.values.astype(np.float64))
-        if self.graph is not None:
-            V = self.V.astype(np.float64)
-            gram -= self.graph.gamma * (V.T @ self.graph.RV)
-        return (gram + gram.T) / 2
+
+def shares_of_total(lengths: Array) -> Array:
+    """Rows divided by their sum; a row of zeros stays."""
+    return np.asarray(lengths * inverse(lengths.sum(axis=1))[:, None])
 
 
-def _inverse(values: Array) -> Array:
+def inverse(values: Array) -> Array:
     """1 / values, and 0 where they are 0."""
     nonzero = values != 0
     return np.where(nonzero, 1.0 / np.where(nonzero, values, 1.0), 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import floating
 from graphfold.errors import BudgetError
-from graphfold.kernels import Kernel, Precomputed
+from graphfold.kernels import Kernel, OnColumns, Precomputed
 from graphfold.model.terms import has_cheap_factor
 from graphfold.solvers import Choice, choose_solver
 
@@ -27,8 +28,8 @@ class Plan:
 
     Attributes
     ----------
-    storage : "stored", "low-rank" or "tiled"
-        How the kernel matrix is held.
+    storage : "stored", "low-rank", "tiled" or "none"
+        How the kernel matrices are held.
     solver, reason : str
         The eigensolver and why.
     peak_bytes : int
@@ -55,7 +56,7 @@ class Plan:
 
 
 def make_plan(
-    kernel: Kernel,
+    kernels: Sequence[Kernel],
     X: Any,
     d: int,
     *,
@@ -63,7 +64,10 @@ def make_plan(
     max_memory: int | None,
     timed: bool = False,
 ) -> Plan:
-    """Stored where it fits, tiled where it does not; an error where neither does."""
+    """Stored where it fits, tiled where it does not; an error where neither does.
+
+    Of several kernels each has its matrix, and their sum has one more.
+    """
     n, itemsize = X.shape[0], floating(X.dtype).itemsize
     choice = choose_solver(n, min(d, n), solver)
     budget = max_memory if max_memory is not None else free_memory()
@@ -71,20 +75,25 @@ def make_plan(
     basis = 3 * n * max(6 * width, 60) * itemsize
     copy_of_X = 0 if sp.issparse(X) else X.shape[0] * X.shape[1] * itemsize
     matrix = n * n * itemsize
+    given = all(is_precomputed(kernel) for kernel in kernels)
+    low_rank = all(has_cheap_factor(kernel, X) for kernel in kernels)
+    matrices = matrix * (1 if len(kernels) == 1 else len(kernels) + 1)
     strip = int(np.clip(2**25 // (n * itemsize), 16, 1024))
 
-    if isinstance(kernel, Precomputed):
-        storage, peak = "stored", basis
-    elif has_cheap_factor(kernel, X):
+    if not kernels:
+        storage, peak = "none", basis
+    elif given:
+        storage, peak = "stored", basis + (matrix if len(kernels) > 1 else 0)
+    elif low_rank:
         storage, peak = "low-rank", basis + copy_of_X
     else:
-        storage, peak = "stored", matrix + basis + copy_of_X
+        storage, peak = "stored", matrices + basis + copy_of_X
     copies = 3 * matrix  # the matrix, LAPACK's own copy and the shift
     if choice.solver == "lapack" and solver == "auto" and peak + copies > budget:
         choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
     if choice.solver == "lapack":
         peak += copies
-    elif storage == "stored" and peak > budget and not isinstance(kernel, Precomputed):
+    elif storage == "stored" and peak > budget and not given:
         storage = "tiled"
         room = (budget - basis - copy_of_X) // (4 * n * itemsize)
         strip = int(np.clip(room, 16, strip))
@@ -95,21 +104,20 @@ def make_plan(
             f"{d} components by the leanest exact way; got {max_memory / 2**20:,.0f} MB"
         )
     seconds = (
-        estimated_seconds(kernel, X, storage, choice.solver, width) if timed else 0.0
+        estimated_seconds(kernels, X, storage, choice.solver, width) if timed else 0.0
     )
     return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), seconds)
 
 
 def estimated_seconds(
-    kernel: Kernel, X: Any, storage: str, solver: str, width: int
+    kernels: Sequence[Kernel], X: Any, storage: str, solver: str, width: int
 ) -> float:
     """Arithmetic of a fit divided by this machine's speed in a product."""
     n = X.shape[0]
     per_entry = 2 * X.nnz / n if sp.issparse(X) else 2 * X.shape[1]
-    evaluation = 0.5 * n * n * (per_entry + 40)
+    computed = sum(not is_precomputed(kernel) for kernel in kernels)
+    evaluation = computed * 0.5 * n * n * (per_entry + 40)
     products = TYPICAL_ROUNDS * width
-    if isinstance(kernel, Precomputed):
-        evaluation = 0.0
     if solver == "lapack":
         operations = evaluation + 3.0 * n**3
     elif storage == "low-rank":
@@ -119,6 +127,12 @@ def estimated_seconds(
     else:
         operations = evaluation + products * 2.0 * n * n
     return operations / operations_per_second(floating(X.dtype))
+
+
+def is_precomputed(kernel: Kernel) -> bool:
+    """Whether X holds the values of this kernel."""
+    inner = kernel.kernel if isinstance(kernel, OnColumns) else kernel
+    return isinstance(inner, Precomputed)
 
 
 def operations_per_second(dtype: Any) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 
 from graphfold.arrays import Array, signs_of_columns
 from graphfold.model.terms import Term
-from graphfold.operators import Centered, Sum, SymmetricOperator
+from graphfold.operators import Centered, Sum, SymmetricOperator, fused
+from graphfold.operators.algebra import without_mean
 from graphfold.solvers import Eigenpairs, top_eigenpairs
 
 
@@ -18,7 +19,8 @@ from graphfold.solvers import Eigenpairs, top_eigenpairs
 class Problem:
     """A sum of terms that can be printed and inspected before it is solved.
 
-    ``gamma`` multiplies every graph term. With ``center`` the problem is
+    ``gamma`` multiplies every graph term. ``fixed`` terms have a weight of their own,
+    which is never learned (links that labels ask for). With ``center`` the problem is
     P M P, P = I - qq', q = 1/sqrt(n): the kernel is centred as in kernel PCA, and the
     constant vector, which climbs into the top as gamma grows, is kept out of the
     answer.
@@ -30,16 +32,21 @@ class Problem:
     beta: tuple[float, ...] = ()
     gamma: float = 0.0
     center: bool = True
+    fixed: tuple[Term, ...] = ()
+    fixed_weights: tuple[float, ...] = ()
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return (self.kernels + self.graphs)[0].operator.n
+        return self._terms()[0].base.n
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Precision of the operator."""
-        return np.result_type(*(t.operator.dtype for t in self.kernels + self.graphs))
+        return np.result_type(*(term.base.dtype for term in self._terms()))
+
+    def _terms(self) -> tuple[Term, ...]:
+        return self.kernels + self.graphs + self.fixed
 
     def data_operator(self) -> SymmetricOperator | None:
         """sum theta K, centred if the problem is; None where there is no kernel."""
@@ -58,9 +65,8 @@ class Problem:
     def operator(self) -> SymmetricOperator:
         """M (or P M P)."""
         graph_weights = [self.gamma * weight for weight in self.beta]
-        operator = self._gather(
-            self.kernels + self.graphs, (*self.theta, *graph_weights)
-        )
+        weights = (*self.theta, *graph_weights, *self.fixed_weights)
+        operator = self._gather(self._terms(), weights)
         if operator is None:
             raise ValueError("a problem needs at least one term")
         return operator
@@ -71,12 +77,26 @@ class Problem:
         weighted = _weighted(terms, weights)
         if not weighted:
             return None
-        total = weighted[0] if len(weighted) == 1 else Sum(weighted)
+        total = weighted[0] if len(weighted) == 1 else fused(Sum(weighted))
         return Centered(total) if self.center else total
 
     def with_gamma(self, gamma: float) -> Self:
         """The same problem with another strength of the graph."""
         return replace(self, gamma=float(gamma))
+
+    def with_weights(self, theta: Sequence[float], beta: Sequence[float]) -> Self:
+        """The same problem with other weights of its terms."""
+        return replace(
+            self, theta=tuple(map(float, theta)), beta=tuple(map(float, beta))
+        )
+
+    def shares(self, V: Array) -> tuple[Array, Array]:
+        """tr(V'K_qV) of every kernel and tr(V'R_lV) of every graph."""
+        V = without_mean(V) if self.center else V
+        return (
+            np.array([t.operator.energies(V).sum() for t in self.kernels]),
+            np.array([t.operator.energies(V).sum() for t in self.graphs]),
+        )
 
     def trivial_vector(self) -> Array | None:
         """q = 1/sqrt(n), to be avoided; None where nothing is."""
@@ -112,6 +132,10 @@ class Problem:
         parts += [
             f"{self.gamma * weight:.4g} R[{term.name}: {term.operator.describe()}]"
             for weight, term in zip(self.beta, self.graphs, strict=True)
+        ]
+        parts += [
+            f"{weight:.4g} R[{term.name}]"
+            for weight, term in zip(self.fixed_weights, self.fixed, strict=True)
         ]
         M = " + ".join(parts)
         formula = f"P ({M}) P, P = I - 11'/n" if self.center else M

@@ -17,15 +17,20 @@ def absolute_strength(
     Also returns what was met on the way, the top d directions of the data as far as
     they are known: a good place to start the problem from.
 
-    Strength 1 then means that the graph can lift a vector by as much as the best
-    direction of the data is worth, whatever the units of either. ``normalize=False``
-    is the paper's letter: gamma is the strength itself.
+    Strength 1 then means that the graphs together can lift a vector by as much as the
+    best direction of the data is worth, whatever the units of either.
+    ``normalize=False`` is the paper's letter: gamma is the strength itself.
     """
     if strength == 0 or not problem.graphs or not normalize:
         return float(strength), None
-    size = max(term.size for term in problem.graphs)
     top, vectors = data_scale(problem, d, **how)
-    return float(strength) * top / size, vectors
+    return float(strength) * top / graph_size(problem), vectors
+
+
+def graph_size(problem: Problem) -> float:
+    """c of all graph terms together, at the weights they have: sum beta c(R)."""
+    weighted = zip(problem.beta, problem.graphs, strict=True)
+    return sum(weight * term.size for weight, term in weighted) or 1.0
 
 
 def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array | None]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold.arrays import Array
 from graphfold.errors import ResponseError, SplitMultipletWarning
 from graphfold.graphs.laplacian import Laplacian
 from graphfold.graphs.responses import Response
-from graphfold.kernels import Kernel, Precomputed
+from graphfold.kernels import Gaussian, Kernel, OnColumns, Precomputed
+from graphfold.kernels.products import gaussian_grams
 from graphfold.operators import (
+    Centered,
     ChebyshevFunction,
     Dense,
     Diagonal,
+    Lifted,
     LowRank,
     Sparse,
     SpectralFunction,
@@ -33,23 +38,54 @@ LARGEST_BASIS = 10_000
 
 @dataclass(frozen=True)
 class Term:
-    """One summand of M: ``weight * operator``.
+    """One summand of M: ``weight * operator``, operator = factor (shift I + base).
 
     ``size`` is c(R) for a graph term: strength is measured in it. ``is_laplacian``
-    marks R = -L, whose extension to new points is exact in their edges.
+    marks base = -L, whose extension to new points is exact in their edges.
     """
 
     name: str
-    operator: SymmetricOperator
+    base: SymmetricOperator
     size: float = 1.0
     is_laplacian: bool = False
+    factor: float = 1.0
+    shift: float = 0.0
+
+    @property
+    def operator(self) -> SymmetricOperator:
+        """What is weighed and summed."""
+        shifted = self.base
+        if self.shift:
+            numbers = np.full(self.base.n, self.shift, dtype=self.base.dtype)
+            shifted = Diagonal(numbers, name=f"{self.shift:.4g} I") + self.base
+        return shifted if self.factor == 1 else self.factor * shifted
+
+    def of_size_one(self) -> Self:
+        """The same term measured in its own size, so that all terms speak alike."""
+        return self.times(1.0 / self.size)
+
+    def times(self, factor: float) -> Self:
+        """The term times a number."""
+        factor = float(factor)
+        return replace(self, factor=self.factor * factor, size=self.size * factor)
+
+    def lifted_above_zero(self) -> Self:
+        """b I - L in the place of -L: no trace is negative, so a weight can be learned.
+
+        b is the certified bound of the spectrum. At equal weights the eigenvectors
+        stay what they are; the eigenvalues move by a constant.
+        """
+        lowest = self.base.bounds()[0]
+        return replace(self, shift=max(0.0, -lowest) if np.isfinite(lowest) else 0.0)
 
 
 def kernel_term(
-    kernel: Kernel, X: Any, *, tiled: bool = False, strip: int = 512
+    kernel: Kernel, X: Any, *, tiled: bool = False, strip: int = 512, name: str = ""
 ) -> Term:
     """K as an operator: low-rank where X itself is a factor, stored, or tiled."""
-    name = type(kernel).__name__
+    if isinstance(kernel, OnColumns):
+        kernel, X = kernel.kernel, kernel.view(X)
+    name = name or type(kernel).__name__
     bounds = (0.0, np.inf) if kernel.positive else None
     if isinstance(kernel, Precomputed):
         if sp.issparse(X):
@@ -67,6 +103,39 @@ def kernel_term(
         )
         return Term(name, operator)
     return Term(name, Dense(kernel.gram(X), bounds=bounds, name="K"))
+
+
+def kernel_terms(
+    kernels: Mapping[str, Kernel], X: Any, *, tiled: bool = False, strip: int = 512
+) -> tuple[Term, ...]:
+    """One term for each kernel; several stored Gaussians share their products."""
+    gaussians = {k: v for k, v in kernels.items() if isinstance(v, Gaussian)}
+    shared: dict[str, Term] = {}
+    if len(gaussians) > 1 and not tiled:
+        grams = gaussian_grams(list(gaussians.values()), X)
+        for name, K in zip(gaussians, grams, strict=True):
+            shared[name] = Term(name, Dense(K, bounds=(0.0, np.inf), name="K"))
+    return tuple(
+        shared[name]
+        if name in shared
+        else kernel_term(kernel, X, tiled=tiled, strip=strip, name=name)
+        for name, kernel in kernels.items()
+    )
+
+
+def ends_of_spectrum(
+    term: Term, *, center: bool, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Lowest and highest eigenvalue of a kernel, roughly; (0, inf) where it is PSD."""
+    operator = Centered(term.base) if center else term.base
+    lowest = operator.bounds()[0]
+    if lowest >= 0 or not isinstance(term.base, Dense | Sparse):
+        return 0.0, np.inf
+    ends = [
+        float(top_eigenpairs(part, 1, tol=1e-3, rng=rng).values[0])
+        for part in (-operator, operator)
+    ]
+    return -ends[0], ends[1]
 
 
 def has_cheap_factor(kernel: Kernel, X: Any) -> bool:
@@ -103,6 +172,19 @@ def graph_term(
     size = response.size(laplacian.scale)
     # r(0) = 0 makes r_dagger(0) = 0 say nothing: take the largest value instead
     return Term(name, operator, size if size > 0 else peak)
+
+
+def spread(term: Term, present: Array, scales: Array) -> Term:
+    """A term of some of the rows as a term of all of them: S P R P' S.
+
+    Of the others it says nothing. ``scales`` are the diagonal of S: they make up for
+    what other terms do not say of a row.
+    """
+    rows = np.flatnonzero(present)
+    columns = np.arange(len(rows))
+    P = sp.csr_array((scales[rows], (rows, columns)), shape=(len(present), len(rows)))
+    lifted = Lifted(P, term.operator)
+    return replace(term, base=lifted, factor=1.0, shift=0.0, is_laplacian=False)
 
 
 def function_of_laplacian(

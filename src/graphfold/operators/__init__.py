@@ -2,14 +2,14 @@
 
 =============  ==========================================================
 base           ``SymmetricOperator``: apply, diagonal, bounds; + and scalar *
-algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H)
+algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H), ``Lifted`` (P M P')
 stored         ``Dense``, ``Sparse``, ``LowRank`` (Z W Z'), ``Diagonal``
 tiled          ``TiledKernel``: strips computed at each product, never stored
 filtered       ``SpectralFunction`` (eigenbasis), ``ChebyshevFunction``
 =============  ==========================================================
 """
 
-from graphfold.operators.algebra import Centered, Scaled, Sum
+from graphfold.operators.algebra import Centered, Lifted, Scaled, Sum, fused
 from graphfold.operators.base import SymmetricOperator
 from graphfold.operators.filtered import ChebyshevFunction, SpectralFunction
 from graphfold.operators.stored import Dense, Diagonal, LowRank, Sparse
@@ -20,6 +20,7 @@ __all__ = [
     "ChebyshevFunction",
     "Dense",
     "Diagonal",
+    "Lifted",
     "LowRank",
     "Scaled",
     "Sparse",
@@ -27,4 +28,5 @@ __all__ = [
     "Sum",
     "SymmetricOperator",
     "TiledKernel",
+    "fused",
 ]

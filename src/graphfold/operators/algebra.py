@@ -1,14 +1,16 @@
-"""Operators made of operators: a sum, a multiple, and H M H."""
+"""Operators made of operators: a sum, a multiple, H M H, and P M P'."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Iterator, Sequence
+from typing import Any, final
 
 import numpy as np
+import scipy.sparse as sp
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, row_blocks
 from graphfold.operators.base import Bounds, SymmetricOperator
+from graphfold.operators.stored import Dense
 
 
 @final
@@ -117,6 +119,86 @@ class Centered(SymmetricOperator):
 
     def describe(self) -> str:
         return f"H ({self.operator.describe()}) H"
+
+
+@final
+class Lifted(SymmetricOperator):
+    """P M P' for a sparse P (n x m) with at most one entry in each row.
+
+    Rows share what M says of their column: M may speak of groups of rows, or of some
+    of the rows only. Costs a product with M and 2 n per column.
+    """
+
+    def __init__(self, P: Any, operator: SymmetricOperator):
+        self.P = sp.csr_array(P, dtype=operator.dtype)
+        self.operator = operator
+        self.n, self.dtype = self.P.shape[0], operator.dtype
+
+    def apply(self, V: Array) -> Array:
+        return np.asarray(self.P @ self.operator.apply(np.asarray(self.P.T @ V)))
+
+    def diagonal(self) -> Array:
+        return np.asarray(self.P.power(2) @ self.operator.diagonal())
+
+    def entries(self) -> Array:
+        return np.asarray(self.P @ (self.P @ self.operator.entries()).T)
+
+    def bounds(self) -> Bounds:
+        # the columns of P are orthogonal, so |P M P'| grows by their largest length
+        largest = float(self.P.power(2).sum(axis=0).max()) if self.P.nnz else 0.0
+        lower, upper = self.operator.bounds()
+        return min(lower * largest, 0.0), max(upper * largest, 0.0)
+
+    def work(self) -> float:
+        return self.operator.work() + 4.0 * self.n
+
+    def describe(self) -> str:
+        return f"P ({self.operator.describe()}) P'"
+
+
+def fused(operator: SymmetricOperator) -> SymmetricOperator:
+    """The same operator with its stored matrices added into one.
+
+    A sum of many stored kernels reads each of them at every product; added up once,
+    products cost what a single kernel costs.
+    """
+    parts = list(_weighted_leaves(operator, 1.0))
+    dense = [(weight, leaf) for weight, leaf in parts if isinstance(leaf, Dense)]
+    if len(dense) < 2:
+        return operator
+    others = [w * leaf for w, leaf in parts if not isinstance(leaf, Dense)]
+    total = _weighted_sum(dense)
+    return Sum([total, *others]) if others else total
+
+
+def _weighted_leaves(
+    operator: SymmetricOperator, weight: float
+) -> Iterator[tuple[float, SymmetricOperator]]:
+    if isinstance(operator, Sum):
+        for term in operator.terms:
+            yield from _weighted_leaves(term, weight)
+    elif isinstance(operator, Scaled):
+        yield from _weighted_leaves(operator.operator, weight * operator.factor)
+    else:
+        yield weight, operator
+
+
+def _weighted_sum(parts: Sequence[tuple[float, Dense]]) -> Dense:
+    n, dtype = parts[0][1].n, np.result_type(*(leaf.dtype for _, leaf in parts))
+    total = np.empty((n, n), dtype=dtype)
+    # strips that stay in the cache: each matrix is read once, the sum written once
+    rows_at_once = max(1, 2**17 // n)
+    room = np.empty((min(rows_at_once, n), n), dtype=dtype)
+    for rows in row_blocks(n, rows_at_once):
+        strip, scratch = total[rows], room[: rows.stop - rows.start]
+        (first, matrix), *rest = parts
+        np.multiply(matrix.matrix[rows], first, out=strip)
+        for weight, leaf in rest:
+            np.multiply(leaf.matrix[rows], weight, out=scratch)
+            strip += scratch
+    certified = all(leaf.certified for _, leaf in parts)
+    bounds = Sum([w * leaf for w, leaf in parts]).bounds() if certified else None
+    return Dense(total, bounds=bounds, name=" + ".join(leaf.name for _, leaf in parts))
 
 
 def without_mean(V: Array) -> Array:

@@ -25,6 +25,11 @@ class Dense(SymmetricOperator):
         self.n, self.dtype = len(matrix), matrix.dtype
         self._bounds = bounds
 
+    @property
+    def certified(self) -> bool:
+        """Whether bounds are known without looking at every entry."""
+        return self._bounds is not None
+
     def apply(self, V: Array) -> Array:
         return np.asarray(self.matrix @ V)
 

@@ -42,7 +42,9 @@ def lobpcg(request: Request) -> Eigenpairs:
             tol=0.3 * request.tol * size,
             maxiter=request.max_iter,
         )
-    order = np.argsort(values)[::-1][:d]
+    ranked = np.argsort(values)[::-1]
+    after = float(values[ranked[d]]) if len(ranked) > d else np.nan
+    order = ranked[:d]
     values, vectors = values[order], vectors[:, order].astype(M.dtype)
     size = float(max(size, np.abs(values).max()))
     _, residuals = relative_residuals(M.apply(vectors), vectors, values, size)
@@ -54,4 +56,6 @@ def lobpcg(request: Request) -> Eigenpairs:
         converged=bool(residuals[: request.needed].max() <= request.tol),
         n_iterations=n_rounds,
         n_products=n_products,
+        size=size,
+        next_value=after,
     )

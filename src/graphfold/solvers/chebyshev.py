@@ -7,7 +7,12 @@ import numpy as np
 from graphfold.arrays import orthonormal
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
 from graphfold.solvers.krylov import rayleigh_ritz
-from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Request,
+    relative_residuals,
+    value_after,
+)
 
 DEGREE = 10
 
@@ -54,4 +59,6 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         converged=worst <= request.tol,
         n_iterations=iteration,
         n_products=n_products,
+        size=size,
+        next_value=value_after(values, residuals, d, size),
     )

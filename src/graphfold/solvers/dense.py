@@ -21,16 +21,20 @@ def lapack(request: Request) -> Eigenpairs:
         low, high = gershgorin(np.diagonal(matrix), np.abs(matrix).sum(axis=1))
         depth = 2 * max(abs(low), abs(high)) + 1e-300
         shifted = matrix - depth * request.avoid @ request.avoid.T
+    ahead = min(d + 1, n - request.avoid.shape[1])  # one more, to know the gap
     values, vectors = scipy.linalg.eigh(
-        shifted, subset_by_index=[n - d, n - 1], check_finite=False, driver="evr"
+        shifted, subset_by_index=[n - ahead, n - 1], check_finite=False, driver="evr"
     )
-    if len(values) < d:
+    if len(values) < ahead:
         # LAPACK's bisection can lose a group of exactly equal eigenvalues (an identity)
         values, vectors = scipy.linalg.eigh(shifted, check_finite=False, driver="evd")
-        values, vectors = values[n - d :], vectors[:, n - d :]
-    values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
+        values, vectors = values[n - ahead :], vectors[:, n - ahead :]
+    after = float(values[0]) if ahead > d else np.nan
+    values, vectors = values[::-1][:d].copy(), vectors[:, ::-1][:, :d].copy()
     size = np.abs(values).max(initial=0.0)
     _, residuals = relative_residuals(matrix @ vectors, vectors, values, size)
     request.observe(1, float(residuals.max()))
     # backward stable: its residual is as small as the arithmetic allows
-    return Eigenpairs(values, vectors, residuals, True, 1, n)
+    return Eigenpairs(
+        values, vectors, residuals, True, 1, n, size=float(size), next_value=after
+    )

@@ -8,7 +8,12 @@ import scipy.linalg
 from graphfold.arrays import Array, new_directions, orthonormal
 from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
-from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Request,
+    relative_residuals,
+    value_after,
+)
 
 OVERSAMPLE = 4
 #: operations per row and column that a round costs beyond its products
@@ -92,6 +97,8 @@ def block_krylov(request: Request) -> Eigenpairs:
         converged=worst <= request.tol,
         n_iterations=iteration,
         n_products=n_products,
+        size=size,
+        next_value=value_after(values, residuals, d, size),
     )
 
 

@@ -29,7 +29,9 @@ class Eigenpairs:
     """Top eigenpairs in falling order, and how good they are.
 
     ``residuals`` are ``|M v - value v|`` relative to the size of M (the largest size of
-    an eigenvalue met), so they can be compared with ``tol``.
+    an eigenvalue met), so they can be compared with ``tol``. ``size`` is that size.
+    ``next_value`` is where the spectrum goes on after the last pair: an estimate from
+    above, its residual added; NaN where there is nothing more.
     """
 
     values: Array
@@ -38,6 +40,8 @@ class Eigenpairs:
     converged: bool
     n_iterations: int
     n_products: int
+    size: float = 1.0
+    next_value: float = np.nan
     solver: str = ""
     reason: str = ""
 
@@ -74,6 +78,13 @@ class Request:
         if self.observer is None:
             return False
         return bool(self.observer(Iteration(number, self.max_iter, residual)))
+
+
+def value_after(values: Array, residuals: Array, d: int, size: float) -> float:
+    """The Ritz value that follows the first d, with its residual added; or NaN."""
+    if len(residuals) <= d:
+        return float("nan")
+    return float(values[d]) + float(residuals[d]) * size
 
 
 def relative_residuals(

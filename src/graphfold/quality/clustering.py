@@ -1,4 +1,4 @@
-"""How good an embedding is, in numbers that do not depend on the method."""
+"""How well clusters agree with classes that are known."""
 
 from __future__ import annotations
 

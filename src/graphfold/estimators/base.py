@@ -1,0 +1,243 @@
+"""What all embeddings share: what a fit leaves behind, new rows, files, reports."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from graphfold import check, io
+from graphfold.arrays import Array
+from graphfold.estimators import advice, rows
+from graphfold.estimators.alignment import reference_for
+from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
+from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
+from graphfold.estimators.reading import AUTO, read_rows
+from graphfold.estimators.strength_path import strength_path
+from graphfold.graphs import GraphRecipe, graphs_from
+from graphfold.kernels import Kernel
+from graphfold.model.align import carried_eigenvalues, nearest_rotation
+from graphfold.model.alternate import Alternation
+from graphfold.model.certificate import axis_report
+from graphfold.model.extend import Extension, data_share, graph_shares
+from graphfold.model.plan import Plan, make_plan
+from graphfold.model.terms import has_cheap_factor
+
+
+class GraphEmbedding(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """The top eigenvectors of M = sum theta K + gamma sum beta R, as an estimator."""
+
+    # -- what a kind of embedding may say differently ---------------------------------
+
+    def _kernels(self, X: Any) -> dict[str, Kernel]:
+        """The kernels of the data, by name."""
+        raise NotImplementedError
+
+    def _graphs(self) -> Sources:
+        """The graphs of the constructor, by name."""
+        return graphs_from(self.graph)
+
+    def _has_rows(self) -> bool:
+        """Whether X holds rows, or kernel matrices in their place."""
+        return True
+
+    def _measures_the_data(self) -> bool:
+        """Whether something besides the graphs is measured in the size of the data."""
+        return False
+
+    def _knows_rows_by_content(self) -> bool:
+        """Whether a row equal to one of the fit is that row, labels or not."""
+        recipes = (isinstance(g, GraphRecipe) for g in self._sources.values())
+        return any(recipes)
+
+    # -- fit --------------------------------------------------------------------------
+
+    def _fit_rows(
+        self,
+        X: Any,
+        y: Any,
+        labels: Array | None,
+        graphs: Sources,
+        rng: np.random.Generator,
+        constrain: Constrain | None = None,
+    ) -> FitProgress:
+        """Solve for the rows of X, which have been read, and keep what was found."""
+        progress = FitProgress(self, X, y)
+        strength = self._choose_strength(X, labels, graphs, rng, constrain, progress)
+        fit = prepare(
+            self, X, labels, graphs, rng, constrain=constrain, progress=progress
+        )
+        if len(fit.kernels) > 1 or not self._has_rows():
+            advice.on_indefinite(fit.problem, rng)
+        result = fit.at(strength, progress)
+        advice.on_convergence(result.pairs)
+        advice.on_alternation(result)
+        self._keep(fit, result, labels)
+        self.graph_strength_ = strength if graphs else 0.0
+        return progress
+
+    def _choose_strength(
+        self,
+        X: Any,
+        labels: Array | None,
+        graphs: Sources,
+        rng: np.random.Generator,
+        constrain: Constrain | None,
+        progress: FitProgress,
+    ) -> float:
+        self.__dict__.pop("strength_path_", None)
+        if self.graph_strength not in AUTO:
+            return float(self.graph_strength)
+        if not graphs:
+            return 0.0
+        columns = self.graph_strength == "auto" and self._has_rows() and X.shape[1] > 1
+        self.strength_path_ = strength_path(
+            self,
+            X,
+            labels,
+            graphs,
+            rng,
+            by="columns" if columns else "edges",
+            constrain=constrain,
+            progress=progress,
+        )
+        return self.strength_path_.chosen
+
+    def _plan(self, kernels: dict[str, Kernel], X: Any, *, timed: bool = False) -> Plan:
+        return make_plan(
+            list(kernels.values()),
+            X,
+            self.n_components,
+            solver=self.solver,
+            max_memory=check.memory_bytes("max_memory", self.max_memory),
+            timed=timed,
+        )
+
+    def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:
+        problem, pairs = result.problem, result.pairs
+        V, kernel = pairs.vectors, fit.kernel_of(problem)
+        by_factor = kernel is not None and has_cheap_factor(kernel, fit.X)
+        X = fit.X.copy()  # as KernelPCA does: the caller may change X afterwards
+        data = data_share(problem, kernel, X, V, by_factor=by_factor)
+        shares = graph_shares(problem, fit.statement.laplacians, V)
+        self._extension = Extension(V, pairs.values, data, shares)
+        self._scales = self._extension.column_scales(self.scaling)
+        if self.scaling == "eigenvalue" and data is not None:
+            advice.on_energies(self._extension.sound_energies())
+        self._X_fit, self._fit_labels, self._sources = X, labels, fit.sources
+        self.kernel_ = kernel
+        self.kernel_names_ = list(fit.kernels)
+        self.kernel_weights_ = np.array(problem.theta)
+        self.graph_names_ = list(fit.graphs)
+        self.graph_weights_ = np.array(problem.beta)
+        graphs = {name: fitted.graph for name, fitted in fit.graphs.items()}
+        self.graph_ = graphs if len(graphs) > 1 else next(iter(graphs.values()), None)
+        parts = [fitted.known.n_parts for fitted in fit.graphs.values()]
+        self.n_graph_components_ = sum(parts) if len(parts) < 2 else np.array(parts)
+        self.objective_trace_ = result.objective_trace
+        self.residuals_, self.converged_ = pairs.residuals, pairs.converged
+        self.n_iter_ = pairs.n_iterations
+        self.solver_, self.solver_reason_ = pairs.solver, fit.plan.reason
+        self.axis_report_ = axis_report(pairs)
+        self.formula_ = str(problem)
+        self._keep_energies(data)
+        self._turn(pairs.values, V)
+
+    def _keep_energies(self, data: Any) -> None:
+        self.__dict__.pop("explained_variance_ratio_", None)
+        if data is not None:
+            self.explained_variance_ratio_ = data.energies / (data.trace or 1.0)
+
+    def _turn(self, values: Array, V: Array) -> None:
+        """The embedding, its axes turned towards ``align_to`` if there is one."""
+        Z = V * self._scales
+        self._rotation = None
+        if self.align_to is not None:
+            own, reference = reference_for(self.align_to, Z, self._fit_labels)
+            T = nearest_rotation(own, reference)
+            values = carried_eigenvalues(values, T).astype(values.dtype)
+            self._rotation = T.astype(V.dtype)
+            V, Z = V @ self._rotation, Z @ self._rotation
+        self.eigenvalues_, self.eigenvectors_, self.embedding_ = values, V, Z
+        self._n_features_out = Z.shape[1]
+
+    def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
+        """Learn the embedding of the rows of X."""
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
+        """Fit and return the embedding of the rows of X."""
+        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
+
+    # -- new rows ---------------------------------------------------------------------
+
+    def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
+        """Place rows by their features and, where they are known, their edges.
+
+        A row whose label is a row of the fit gets its embedding back (and an error if
+        its features differ). A row whose label is another node of the graph is placed
+        with that node's edges to the rows of the fit; a row without label or edges by
+        its features alone. Each row is placed by itself.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (m, n_features)
+        node_ids : sequence of m labels, default=None
+        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
+            Weights from these rows to the rows of the fit; takes the place of the
+            graph's own edges. For several graphs, a dict of these by name.
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        check_is_fitted(self)
+        raw, X = X, read_rows(self, X, reset=False)
+        labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
+        known, weights = self._rows_of_fit().meet(X, labels, edges)
+        return self._placed(X, known, weights)
+
+    def _label_keys(self) -> Any:
+        """What is known by label: decides whether an index counts as labels."""
+        return self._sources
+
+    def _rows_of_fit(self) -> rows.FitRows:
+        return rows.FitRows(
+            self._X_fit,
+            self._fit_labels,
+            self._sources,
+            by_content=self._knows_rows_by_content(),
+        )
+
+    def _placed(self, X: Any, known: Array, weights: Any) -> Array:
+        Z = self._extension.place(X, weights) * self._scales
+        if self._rotation is not None:
+            Z = Z @ self._rotation
+        Z[known >= 0] = self.embedding_[known[known >= 0]]
+        return np.asarray(Z)
+
+    # -- files ------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as arrays and JSON; ``graphfold.load`` reads it back."""
+        check_is_fitted(self)
+        io.save(self, path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = not self._has_rows()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,105 @@
+"""What every fit does: bind, plan, state the problem, choose, solve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import Array
+from graphfold.estimators import advice
+from graphfold.estimators.progress import FitProgress
+from graphfold.estimators.statement import (
+    FittedGraph,
+    Statement,
+    bound_graphs,
+    graphs_of_fit,
+    state_problem,
+)
+from graphfold.graphs import Graph, GraphRecipe
+from graphfold.kernels import Combination, Kernel
+from graphfold.kernels.names import bind_all
+from graphfold.model.alternate import Alternation, alternate, solved
+from graphfold.model.plan import Plan
+from graphfold.model.problem import Problem
+
+Sources = Mapping[str, Graph | GraphRecipe]
+#: adds terms that are not learned to a problem that has been stated
+Constrain = Callable[[Statement], Problem]
+
+
+@dataclass
+class Fit:
+    """A problem stated for some rows, ready to be solved at any strength."""
+
+    estimator: Any
+    X: Any
+    kernels: dict[str, Kernel]
+    sources: dict[str, Graph | GraphRecipe]
+    graphs: dict[str, FittedGraph]
+    plan: Plan
+    statement: Statement
+    problem: Problem
+    how: dict[str, Any]
+
+    def kernel_of(self, problem: Problem) -> Kernel | None:
+        """The kernels as one, at the weights of a problem."""
+        kernels = list(self.kernels.values())
+        if len(kernels) < 2:
+            return kernels[0] if kernels else None
+        factors = [term.factor for term in problem.kernels]
+        weights = np.multiply(problem.theta, factors)
+        return Combination(kernels, weights.tolist())
+
+    def at(self, strength: float, progress: FitProgress | None = None) -> Alternation:
+        """The solution at one strength, its weights learned if there are several."""
+        estimator = self.estimator
+        problem = self.problem.with_gamma(strength * self.statement.unit)
+        d, how = estimator.n_components, dict(self.how)
+        if progress is not None:
+            how["observer"] = progress.round_done
+        learned = estimator.weights == "learn"
+        several = len(problem.kernels) > 1 or (strength and len(problem.graphs) > 1)
+        if not (learned and several):
+            result = solved(problem, d, **how)
+        else:
+            say = None if progress is None else progress.objective_risen
+            norm = float(estimator.weight_norm)
+            result = alternate(problem, d, norm=norm, on_round=say, **how)
+        self.how["start"] = result.pairs.vectors  # the next strength starts here
+        return result
+
+
+def prepare(
+    estimator: Any,
+    X: Any,
+    labels: Array | None,
+    graphs: Sources,
+    rng: np.random.Generator,
+    *,
+    constrain: Constrain | None = None,
+    progress: FitProgress | None = None,
+    quiet: bool = False,
+) -> Fit:
+    """State the problem of these rows; ``quiet`` where a trial is made, not the fit."""
+    kernels = bind_all(estimator._kernels(X), X, rng)
+    if not quiet:
+        advice.on_kernels(kernels, X, rng)
+    plan = estimator._plan(kernels, X)
+    sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
+    fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
+    how: dict[str, Any] = {
+        "solver": plan.solver,
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+        "rng": rng,
+    }
+    statement = state_problem(estimator, kernels, X, fitted, plan, how)
+    problem = statement.problem if constrain is None else constrain(statement)
+    if progress is not None:
+        progress.say(f"plan: {plan}")
+        progress.say(str(problem.with_gamma(statement.unit)))
+    how["start"] = statement.start
+    return Fit(estimator, X, kernels, sources, fitted, plan, statement, problem, how)

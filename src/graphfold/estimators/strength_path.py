@@ -1,0 +1,142 @@
+"""``graph_strength="auto"``: score a path of strengths on what the fit has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
+from graphfold.estimators.fitting import Constrain, Sources, prepare
+from graphfold.estimators.progress import FitProgress
+from graphfold.graphs import Graph, GraphRecipe
+from graphfold.model import path
+from graphfold.model.path import StrengthPath
+
+#: held-out columns beyond this many are a sample
+MOST_TARGETS = 2000
+
+
+def strength_path(
+    estimator: Any,
+    X: Any,
+    labels: Array | None,
+    graphs: Sources,
+    rng: np.random.Generator,
+    *,
+    by: str,
+    constrain: Constrain | None = None,
+    progress: FitProgress | None = None,
+) -> StrengthPath:
+    """Scores of each strength, by columns of X or by edges of the graph left out.
+
+    Every fold is a fit of its own on what it may see; along the path each strength
+    starts from the one before.
+    """
+    trials = _column_trials if by == "columns" else _edge_trials
+    scores: list[list[float]] = [[] for _ in path.STRENGTHS]
+    for n_done, (seen, sources, score) in enumerate(trials(X, graphs, labels, rng)):
+        fit = prepare(
+            estimator, seen, labels, sources, rng, constrain=constrain, quiet=True
+        )
+        for i, strength in enumerate(path.STRENGTHS):
+            scores[i] += score(fit.at(strength).pairs.vectors)
+            if progress is not None:
+                progress.strength_done(strength, n_done, len(path.STRENGTHS))
+    if not scores[0]:
+        raise GraphfoldError(
+            f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
+            "columns that vary and the graph is made from it; give a number"
+        )
+    return path.decide(path.STRENGTHS, np.array(scores), by)
+
+
+def _column_trials(
+    X: Any, graphs: Sources, labels: Array | None, rng: np.random.Generator
+) -> Any:
+    """X without some columns, and how well an embedding foretells them."""
+    n, n_columns = X.shape
+    row_folds = path.folds(n, min(path.N_ROW_FOLDS, n), rng)
+    n_folds = min(path.N_COLUMN_FOLDS, n_columns)
+    column_folds = path.folds(n_columns, n_folds, rng)
+    for fold in range(n_folds):
+        held = np.flatnonzero(column_folds == fold)[:MOST_TARGETS]
+        targets = _standardised(X[:, held])
+        if targets.shape[1] == 0:
+            continue
+        seen = X[:, np.flatnonzero(column_folds != fold)]
+
+        def score(V: Array, targets: Any = targets) -> list[float]:
+            return path.foretold_variance(V, targets, row_folds)
+
+        yield seen, graphs, score
+
+
+def _standardised(X: Any) -> Any:
+    """Columns of unit variance; constant ones are left out."""
+    if sp.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        spread = np.sqrt(np.asarray(X.power(2).mean(axis=0)).ravel() - mean**2)
+        kept = np.flatnonzero(spread > 1e-9)
+        return sp.csr_array(X[:, kept] @ sp.diags_array(1 / spread[kept]))
+    spread = X.std(axis=0, dtype=np.float64)
+    kept = spread > 1e-9 * np.abs(X).max(axis=0, initial=0.0)
+    return (X[:, kept] - X[:, kept].mean(axis=0)) / spread[kept]
+
+
+def _edge_trials(
+    X: Any, graphs: Sources, labels: Array | None, rng: np.random.Generator
+) -> Any:
+    """The graphs without some of their edges, and how well these are foretold."""
+    known = {k: g for k, g in graphs.items() if isinstance(g, Graph)}
+    if not known:
+        return
+    edges = {
+        name: sp.triu(g.to_scipy(), k=1, format="coo") for name, g in known.items()
+    }
+    n_folds = min(path.N_EDGE_FOLDS, *(part.nnz for part in edges.values()))
+    groups = {name: path.folds(part.nnz, n_folds, rng) for name, part in edges.items()}
+    rows = {name: _rows_of_nodes(g, labels) for name, g in known.items()}
+    for fold in range(n_folds):
+        seen: dict[str, Graph | GraphRecipe] = dict(graphs)
+        held, others = [], []
+        for name, part in edges.items():
+            left_out = groups[name] == fold
+            pairs = np.column_stack([part.row[left_out], part.col[left_out]])
+            seen[name] = _without(known[name], part, left_out)
+            free = path.pairs_without_edge(known[name].to_scipy(), len(pairs), rng)
+            for found, kept in ((pairs, held), (free, others)):
+                located = rows[name][found]
+                kept.append(located[(located >= 0).all(axis=1)])
+
+        def score(
+            V: Array,
+            held: Array = np.concatenate(held),
+            others: Array = np.concatenate(others),
+        ) -> list[float]:
+            if len(held) == 0 or len(others) == 0:
+                return [0.5]
+            return [path.foretold_edges(V, held, others)]
+
+        yield X, seen, score
+
+
+def _rows_of_nodes(graph: Graph, labels: Array | None) -> Array:
+    """The row of X that each node is, or -1."""
+    if labels is None:
+        return graph.nodes  # positions, or labels that are positions
+    rows = np.full(graph.n_nodes, -1)
+    nodes = graph.find(labels)
+    rows[nodes[nodes >= 0]] = np.flatnonzero(nodes >= 0)
+    return rows
+
+
+def _without(graph: Graph, edges: Any, left_out: Array) -> Graph:
+    kept = ~left_out
+    half = sp.coo_array(
+        (edges.data[kept], (edges.row[kept], edges.col[kept])), shape=edges.shape
+    )
+    labels = graph.nodes if graph.has_labels else None
+    return Graph._unchecked(half + half.T, labels)

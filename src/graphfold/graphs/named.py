@@ -1,0 +1,77 @@
+"""One graph or several, each with a name and a response of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphfold import check
+from graphfold.errors import GraphError, ResponseError
+from graphfold.graphs.graph import Graph
+from graphfold.graphs.recipes import GraphRecipe
+from graphfold.graphs.responses import Response, response_from
+
+ONLY = "graph"
+
+
+def graph_from(graph: Any) -> Graph | GraphRecipe:
+    """The one graph meant by a constructor argument."""
+    return graph if isinstance(graph, Graph | GraphRecipe) else Graph(graph)
+
+
+def graphs_from(graph: Any) -> dict[str, Graph | GraphRecipe]:
+    """The graphs meant by ``graph=``, by name: none, one, a list or a dict of them.
+
+    A list of tuples is the edge list of one graph; a list of graphs is several.
+    """
+    if graph is None:
+        return {}
+    if isinstance(graph, dict):
+        named = {str(name): part for name, part in graph.items()}
+    elif isinstance(graph, list | tuple) and _lists_graphs(graph):
+        named = {f"{ONLY}{i}": part for i, part in enumerate(graph, start=1)}
+    else:
+        return {ONLY: graph_from(graph)}
+    if not named:
+        raise GraphError("graph must hold at least one graph; got none: use None")
+    found = {}
+    for name, part in named.items():
+        try:
+            found[name] = graph_from(part)
+        except GraphError as error:
+            raise type(error)(f"graph {name!r}: {error}") from None
+    return found
+
+
+def responses_from(response: Any, names: list[str]) -> dict[str, Response | None]:
+    """The response of each graph: one for all, a list in their order, or by name."""
+    if isinstance(response, dict):
+        unknown = [name for name in response if name not in names]
+        if unknown:
+            raise ResponseError(
+                f"response must name graphs among {check.some_of(names)}; "
+                f"got {check.some_of(unknown)}"
+            )
+        return {name: response_from(response.get(name)) for name in names}
+    if isinstance(response, list | tuple):
+        if len(response) != len(names):
+            raise ResponseError(
+                f"response must have one entry for each of the {len(names)} graphs; "
+                f"got {len(response)}"
+            )
+        return {n: response_from(part) for n, part in zip(names, response, strict=True)}
+    return {name: response_from(response) for name in names}
+
+
+def _lists_graphs(items: Any) -> bool:
+    """Whether a list holds graphs: an edge is a pair or triple of plain labels."""
+    return len(items) > 0 and all(_is_graph_like(item) for item in items)
+
+
+def _is_graph_like(item: Any) -> bool:
+    if isinstance(item, list | tuple):
+        return len(item) > 0 and isinstance(item[0], list | tuple)
+    if isinstance(item, np.ndarray):
+        return item.ndim == 2
+    return not isinstance(item, str | bytes | int | float | np.generic)

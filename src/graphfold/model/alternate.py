@@ -1,0 +1,136 @@
+"""Learned weights: solve for V, then for the weights in closed form, and again.
+
+The objective is tr(V' M V) with M = sum theta K + gamma sum beta R. For given weights
+its maximiser is the top of M; for given V it is linear in the weights, so that on the
+unit ball of the p-norm the best weights are powers of the shares t = tr(V'K_qV). Each
+half-step is exact, so the objective never falls. gamma is held: recomputed in every
+round it would change what is maximised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import Array
+from graphfold.model.problem import Problem
+from graphfold.solvers import Eigenpairs
+
+MAX_ROUNDS = 200
+#: called with the number of the round and the objective; True stops
+RoundObserver = Callable[[int, float], bool | None]
+
+
+@dataclass(frozen=True)
+class Alternation:
+    """The problem at its learned weights, its solution, and how they were reached."""
+
+    problem: Problem
+    pairs: Eigenpairs
+    objective_trace: Array
+    converged: bool
+
+    @property
+    def n_rounds(self) -> int:
+        """How often V was solved for."""
+        return len(self.objective_trace)
+
+
+def best_weights(shares: Array, norm: float = 2.0) -> Array:
+    """The w >= 0 with |w|_p = 1 that maximises w't; 0 where t is not positive.
+
+    p = 2 is the paper's ball, w = t+ / |t+|. The closer p is to 1, the sharper: w is
+    proportional to t+ to the power 1 / (p - 1), and p = 1 gives all to the largest.
+    Equal weights if no share is positive: then nothing speaks for any of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.model.alternate import best_weights
+    >>> best_weights(np.array([3.0, 4.0, -1.0]))
+    array([0.6, 0.8, 0. ])
+    >>> best_weights(np.array([3.0, 4.0]), norm=1.0)
+    array([0., 1.])
+    """
+    positive = np.maximum(shares, 0.0)
+    top = positive.max(initial=0.0)
+    if top <= 0:
+        return equal_weights(len(shares), norm)
+    if norm == 1:
+        powers = (positive == top).astype(float)
+    else:
+        powers = (positive / top) ** (1.0 / (norm - 1.0))
+    return np.asarray(powers / np.linalg.norm(powers, norm))
+
+
+def equal_weights(count: int, norm: float = 2.0) -> Array:
+    """The same weight for all, of unit p-norm."""
+    return np.full(count, count ** (-1.0 / norm)) if count else np.empty(0)
+
+
+def alternate(
+    problem: Problem,
+    d: int,
+    *,
+    kernels: bool = True,
+    graphs: bool = True,
+    norm: float = 2.0,
+    on_round: RoundObserver | None = None,
+    max_rounds: int = MAX_ROUNDS,
+    **how: Any,
+) -> Alternation:
+    """Learn the weights of the kernels, of the graphs, or of both, from given ones.
+
+    Stops when neither the objective nor a weight moves any more. A round starts from
+    the vectors of the one before, and its accuracy follows how far the weights still
+    move: the start is part of the space searched, so no accuracy is too low for the
+    objective to rise.
+    """
+    settled = 1e-5 if problem.dtype == np.float32 else 1e-9
+    asked = how.pop("tol", None)
+    last = settled if asked is None else float(asked)
+    trace: list[float] = []
+    moved, pairs, converged = 1.0, None, False
+    for number in range(1, max_rounds + 1):
+        loose = max(min(1e-2 * moved, 1e-3), last if converged else settled)
+        pairs = problem.solve(d, **how, tol=asked if converged else loose)
+        how["start"] = pairs.vectors
+        trace.append(float(pairs.values.sum(dtype=np.float64)))
+        if converged or (on_round is not None and on_round(number, trace[-1])):
+            break
+        theta, beta = _next_weights(problem, pairs.vectors, kernels, graphs, norm)
+        moved = max(
+            float(np.abs(theta - problem.theta).max(initial=0.0)),
+            float(np.abs(beta - problem.beta).max(initial=0.0)),
+        )
+        problem = problem.with_weights(theta, beta)
+        risen = abs(trace[-1] - trace[-2]) if len(trace) > 1 else np.inf
+        size = abs(trace[-1]) or 1.0
+        # then one more round, as accurate as was asked for
+        converged = moved <= settled or (
+            moved <= 100 * settled and risen <= settled * size
+        )
+    assert pairs is not None
+    return Alternation(problem, pairs, np.array(trace), converged)
+
+
+def _next_weights(
+    problem: Problem, V: Array, kernels: bool, graphs: bool, norm: float
+) -> tuple[Array, Array]:
+    of_kernels, of_graphs = problem.shares(V)
+    theta, beta = np.array(problem.theta), np.array(problem.beta)
+    if kernels and len(theta) > 1:
+        theta = best_weights(of_kernels, norm)
+    if graphs and len(beta) > 1 and problem.gamma > 0:
+        beta = best_weights(of_graphs, norm)
+    return theta, beta
+
+
+def solved(problem: Problem, d: int, **how: Any) -> Alternation:
+    """A problem whose weights stay as they are, in the same words."""
+    pairs = problem.solve(d, **how)
+    trace = np.array([pairs.values.sum(dtype=np.float64)])
+    return Alternation(problem, pairs, trace, pairs.converged)

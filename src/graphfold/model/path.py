@@ -1,0 +1,169 @@
+"""A strength that chooses itself: what each strength of a path can foretell.
+
+A graph helps if an embedding that listens to it foretells what it has not seen: columns
+of X that were left out of the kernel, or edges that were left out of the graph. The
+scores of a path are compared fold by fold, and strength 0 stays unless another beats
+it by more than chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from graphfold.arrays import Array
+
+#: nought, and half a decade between one and the next
+STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+N_COLUMN_FOLDS = 4
+N_ROW_FOLDS = 5
+N_EDGE_FOLDS = 5
+RIDGE = 1.0
+
+
+@dataclass(frozen=True)
+class StrengthPath:
+    """Scores along a path of strengths, and the strength they speak for.
+
+    Attributes
+    ----------
+    strengths : array of shape (m,)
+    scores : array of shape (m, n_folds)
+        Higher is better: the share of variance foretold in columns left out ("columns")
+        or the area under the curve of edges left out ("edges").
+    chosen : float
+    scored_by : {"columns", "edges"}
+    """
+
+    strengths: Array
+    scores: Array
+    chosen: float
+    scored_by: str
+
+    @property
+    def mean_scores(self) -> Array:
+        """Score of each strength, over the folds."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def gains(self) -> Array:
+        """How much better than strength 0, over the folds."""
+        return np.asarray((self.scores - self.scores[0]).mean(axis=1))
+
+    @property
+    def standard_errors(self) -> Array:
+        """Standard error of each gain, from its differences fold by fold."""
+        return standard_errors(self.scores)
+
+    def __str__(self) -> str:
+        lines = [f"strength   {self.scored_by} foretold   gain over 0"]
+        for strength, score, gain, error in zip(
+            self.strengths,
+            self.mean_scores,
+            self.gains,
+            self.standard_errors,
+            strict=True,
+        ):
+            mark = "  <- chosen" if strength == self.chosen else ""
+            lines.append(
+                f"{strength:8.3g}   {score:16.4f}   {gain:+.4f} ({error:.4f}){mark}"
+            )
+        return "\n".join(lines)
+
+
+def standard_errors(scores: Array) -> Array:
+    """Standard error of the mean difference to the first row of scores."""
+    differences = scores - scores[0]
+    spread = differences.std(axis=1, ddof=1) if scores.shape[1] > 1 else 0.0
+    return np.asarray(spread / np.sqrt(scores.shape[1]))
+
+
+def decide(strengths: Sequence[float], scores: Array, scored_by: str) -> StrengthPath:
+    """The strength of the best score; 0 unless it beats 0 by a paired standard error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.model.path import decide
+    >>> decide([0.0, 1.0], np.array([[0.1, 0.2], [0.3, 0.5]]), "columns").chosen
+    1.0
+    >>> decide([0.0, 1.0], np.array([[0.1, 0.2], [0.0, 0.31]]), "columns").chosen
+    0.0
+    """
+    path = StrengthPath(np.array(strengths, dtype=float), scores, 0.0, scored_by)
+    best = int(np.argmax(path.mean_scores))
+    sure = path.gains[best] > path.standard_errors[best]
+    chosen = float(path.strengths[best]) if sure else 0.0
+    return StrengthPath(path.strengths, scores, chosen, scored_by)
+
+
+def folds(n: int, count: int, rng: np.random.Generator) -> Array:
+    """Which of ``count`` folds each of n things belongs to, of nearly equal sizes."""
+    return rng.permutation(np.arange(n) % count)
+
+
+def foretold_variance(V: Array, targets: Any, row_folds: Array) -> list[float]:
+    """Share of variance of ``targets`` foretold from V, for each fold of the rows.
+
+    Ridge regression on the rows of the other folds. Targets may be sparse: only their
+    products with V are formed, never what is foretold.
+    """
+    design = np.hstack([np.ones((len(V), 1)), V.astype(np.float64) * np.sqrt(len(V))])
+    ridge = RIDGE * np.eye(design.shape[1])
+    ridge[0, 0] = 0.0  # the mean is free
+    scores = []
+    for fold in range(int(row_folds.max()) + 1):
+        test = np.flatnonzero(row_folds == fold)
+        train = np.flatnonzero(row_folds != fold)
+        A, B = design[train], design[test]
+        known, asked = targets[train], targets[test]
+        products = np.asarray(known.T @ A).T
+        weights = scipy.linalg.solve(A.T @ A + ridge, products, assume_a="pos")
+        mean = np.zeros_like(weights)
+        mean[0] = products[0] / len(train)
+        total = _squared_error(asked, B, mean)
+        left = _squared_error(asked, B, weights)
+        scores.append(1.0 - left / total if total > 0 else 0.0)
+    return scores
+
+
+def _squared_error(targets: Any, design: Array, weights: Array) -> float:
+    """|targets - design weights|^2 by products with the columns of the design."""
+    squares = targets.power(2).sum() if sp.issparse(targets) else np.sum(targets**2)
+    products = np.asarray(targets.T @ design).T
+    gram = design.T @ design
+    return float(
+        squares - 2 * np.sum(weights * products) + np.sum(weights * (gram @ weights))
+    )
+
+
+def foretold_edges(V: Array, held: Array, others: Array) -> float:
+    """Chance that an edge left out joins nearer rows than a pair without an edge."""
+    near = -np.concatenate([_squared_distances(V, held), _squared_distances(V, others)])
+    ranks = rankdata(near)[: len(held)]
+    wins = ranks.sum() - len(held) * (len(held) + 1) / 2
+    return float(wins / (len(held) * len(others)))
+
+
+def _squared_distances(V: Array, pairs: Array) -> Array:
+    gaps = V[pairs[:, 0]] - V[pairs[:, 1]]
+    return np.einsum("ij,ij->i", gaps, gaps)
+
+
+def pairs_without_edge(adjacency: Any, count: int, rng: np.random.Generator) -> Array:
+    """Random pairs of rows that no edge joins; ends as often as edges have them.
+
+    Ends are drawn by degree, so that hubs do not make edges easy to tell from pairs.
+    """
+    rows, columns = sp.triu(adjacency, k=1).nonzero()
+    ends = np.concatenate([rows, columns])
+    left, right = rng.choice(ends, 4 * count), rng.choice(ends, 4 * count)
+    taken = np.asarray(adjacency[left, right]).ravel() != 0
+    free = np.flatnonzero((left != right) & ~taken)[:count]
+    return np.column_stack([left[free], right[free]])

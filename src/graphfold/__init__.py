@@ -13,7 +13,11 @@ from importlib import import_module
 from typing import Any
 
 from graphfold import errors, kernels
-from graphfold.estimators import GraphKernelPCA
+from graphfold.estimators import (
+    GraphKernelPCA,
+    MultiModalGraphEmbedding,
+    SemiSupervisedGraphKernelPCA,
+)
 from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
 from graphfold.io import load
 
@@ -23,7 +27,9 @@ __all__ = [
     "CorrelationGraph",
     "Graph",
     "GraphKernelPCA",
+    "MultiModalGraphEmbedding",
     "NeighborGraph",
+    "SemiSupervisedGraphKernelPCA",
     "__version__",
     "datasets",
     "errors",

@@ -27,6 +27,7 @@ from graphfold.graphs import (
     graphs_from,
     responses,
 )
+from graphfold.graphs.modes import ModeGraph
 from graphfold.model import certificate, extend, path, preimage
 from graphfold.params import Params
 
@@ -45,6 +46,7 @@ _PARTS: dict[str, type] = {
         kernels.Sigmoid,
         NeighborGraph,
         CorrelationGraph,
+        ModeGraph,
         responses.Diffusion,
         responses.RandomWalk,
         responses.RegularizedLaplacian,
@@ -63,6 +65,14 @@ _RECORDS: dict[str, type] = {
         preimage.Preimage,
     )
 }
+
+
+def record(cls: type) -> type:
+    """Class decorator: a dataclass that estimators keep can be saved with them."""
+    _RECORDS[cls.__name__] = cls
+    return cls
+
+
 _ESTIMATORS: dict[str, type] = {}
 
 

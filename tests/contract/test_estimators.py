@@ -7,7 +7,14 @@ check_array_api_input, is for estimators that claim array API support; ours do n
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from graphfold import CorrelationGraph, GraphKernelPCA, NeighborGraph, responses
+from graphfold import (
+    CorrelationGraph,
+    GraphKernelPCA,
+    MultiModalGraphEmbedding,
+    NeighborGraph,
+    SemiSupervisedGraphKernelPCA,
+    responses,
+)
 
 ESTIMATORS = [
     GraphKernelPCA(),
@@ -19,6 +26,16 @@ ESTIMATORS = [
     GraphKernelPCA(1, kernel="linear", graph=CorrelationGraph(3, metric="cosine")),
     GraphKernelPCA(kernel="precomputed"),
     GraphKernelPCA(center=False, scaling="orthonormal"),
+    GraphKernelPCA(
+        kernel=["linear", "rbf"], graph=[NeighborGraph(3), NeighborGraph(5)]
+    ),
+    GraphKernelPCA(kernel="gaussian-grid", weights="equal"),
+    GraphKernelPCA(kernel=None, graph=NeighborGraph(3)),
+    GraphKernelPCA(graph=NeighborGraph(3), graph_strength="auto"),
+    SemiSupervisedGraphKernelPCA(),
+    SemiSupervisedGraphKernelPCA(graph=NeighborGraph(3)),
+    MultiModalGraphEmbedding(),
+    MultiModalGraphEmbedding(1, kernel="linear", weights="equal", response=None),
 ]
 
 

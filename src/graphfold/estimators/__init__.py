@@ -3,11 +3,15 @@
 ==================  ======================================================
 base                what all embeddings share: new rows, files, reports
 graph_kernel_pca    ``GraphKernelPCA``: kernels and graphs, weights learned
+semi_supervised     ``SemiSupervisedGraphKernelPCA``: a few labels, or pairs
+multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways
+modes               from tables of any kind to one table of numbers
 reading             rows and parameters, checked at the door
 statement           from arguments and rows to the Problem
 fitting             what every fit does: bind, plan, state, choose, solve
 strength_path       ``graph_strength="auto"``
 rows                rows of X meet nodes of a graph, by label
+constraints         partial labels and pairs: read before, looked after when done
 importance          which columns of X move a component
 alignment           what ``align_to=`` means
 advice              warnings of a fit, each with its remedy
@@ -16,5 +20,11 @@ progress            scikit-learn's callbacks and ``verbose``
 """
 
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
+from graphfold.estimators.multi_modal import MultiModalGraphEmbedding
+from graphfold.estimators.semi_supervised import SemiSupervisedGraphKernelPCA
 
-__all__ = ["GraphKernelPCA"]
+__all__ = [
+    "GraphKernelPCA",
+    "MultiModalGraphEmbedding",
+    "SemiSupervisedGraphKernelPCA",
+]

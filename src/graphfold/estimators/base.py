@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import (
@@ -19,7 +19,7 @@ from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
-from graphfold.estimators.reading import AUTO, read_rows
+from graphfold.estimators.reading import AUTO
 from graphfold.estimators.strength_path import strength_path
 from graphfold.graphs import GraphRecipe, graphs_from
 from graphfold.kernels import Kernel
@@ -48,6 +48,10 @@ class GraphEmbedding(
     def _graphs(self) -> Sources:
         """The graphs of the constructor, by name."""
         return graphs_from(self.graph)
+
+    def _responses(self) -> Any:
+        """How each graph speaks, in the words of the constructor."""
+        return self.response
 
     def _has_rows(self) -> bool:
         """Whether X holds rows, or kernel matrices in their place."""
@@ -173,41 +177,7 @@ class GraphEmbedding(
         self.eigenvalues_, self.eigenvectors_, self.embedding_ = values, V, Z
         self._n_features_out = Z.shape[1]
 
-    def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
-        """Learn the embedding of the rows of X."""
-        raise NotImplementedError
-
-    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
-        """Fit and return the embedding of the rows of X."""
-        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
-
     # -- new rows ---------------------------------------------------------------------
-
-    def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
-        """Place rows by their features and, where they are known, their edges.
-
-        A row whose label is a row of the fit gets its embedding back (and an error if
-        its features differ). A row whose label is another node of the graph is placed
-        with that node's edges to the rows of the fit; a row without label or edges by
-        its features alone. Each row is placed by itself.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (m, n_features)
-        node_ids : sequence of m labels, default=None
-        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
-            Weights from these rows to the rows of the fit; takes the place of the
-            graph's own edges. For several graphs, a dict of these by name.
-
-        Returns
-        -------
-        array of shape (m, n_components)
-        """
-        check_is_fitted(self)
-        raw, X = X, read_rows(self, X, reset=False)
-        labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
-        known, weights = self._rows_of_fit().meet(X, labels, edges)
-        return self._placed(X, known, weights)
 
     def _label_keys(self) -> Any:
         """What is known by label: decides whether an index counts as labels."""

@@ -215,6 +215,10 @@ class GraphKernelPCA(GraphEmbedding):
         progress.finish()
         return self
 
+    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
+        """Fit and return the embedding of the rows of X."""
+        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
+
     def _keep_kernel(self, rng: np.random.Generator) -> None:
         """What only a kernel has: loadings, and the way back to X."""
         self.__dict__.pop("components_", None)
@@ -227,9 +231,14 @@ class GraphKernelPCA(GraphEmbedding):
     def _read(self, X: Any, *, reset: bool) -> Any:
         """X as numbers; several kernel matrices side by side."""
         if not self._has_rows():
-            X, names = matrices_side_by_side(X, None if reset else self._matrix_names)
-            self._matrix_names = names
+            fitted = None if reset else self._matrix_names
+            X, names = matrices_side_by_side(X, fitted)
+            if reset:
+                self._matrix_names = names
         return read_rows(self, X, reset=reset)
+
+    #: names of several kernel matrices that stand in the place of X
+    _matrix_names: list[str] | None = None
 
     def _has_rows(self) -> bool:
         kernel = self.kernel
@@ -237,7 +246,7 @@ class GraphKernelPCA(GraphEmbedding):
         return not (named or isinstance(kernel, Precomputed))
 
     def _kernels(self, X: Any) -> dict[str, Kernel]:
-        if not self._has_rows() and getattr(self, "_matrix_names", None):
+        if not self._has_rows() and self._matrix_names is not None:
             width = X.shape[1] // len(self._matrix_names)
             return {
                 name: OnColumns(Precomputed(), i * width, (i + 1) * width)
@@ -273,12 +282,30 @@ class GraphKernelPCA(GraphEmbedding):
     # -- new rows ---------------------------------------------------------------------
 
     def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
-        check_is_fitted(self)
-        if not self._has_rows():
-            X, _ = matrices_side_by_side(X, self._matrix_names)
-        return super().transform(X, node_ids=node_ids, edges=edges)
+        """Place rows by their features and, where they are known, their edges.
 
-    transform.__doc__ = GraphEmbedding.transform.__doc__
+        A row whose label is a row of the fit gets its embedding back (and an error if
+        its features differ). A row whose label is another node of the graph is placed
+        with that node's edges to the rows of the fit; a row without label or edges by
+        its features alone. Each row is placed by itself.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (m, n_features)
+        node_ids : sequence of m labels, default=None
+        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
+            Weights from these rows to the rows of the fit; takes the place of the
+            graph's own edges. For several graphs, a dict of these by name.
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        check_is_fitted(self)
+        raw, X = X, self._read(X, reset=False)
+        labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
+        known, weights = self._rows_of_fit().meet(X, labels, edges)
+        return self._placed(X, known, weights)
 
     def inverse_transform(self, X: Any) -> Array:
         """Points of the original space for rows of the embedding.

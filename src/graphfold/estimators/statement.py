@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, floating
 from graphfold.errors import GraphError, GraphfoldError, LabelError
 from graphfold.estimators import advice, rows
 from graphfold.graphs import (
@@ -62,7 +62,10 @@ def bound_graphs(
             'graph must not be a recipe with kernel="precomputed": the rows are not '
             "known; build the graph from them, as NeighborGraph(10).build(rows)"
         )
-    return {n: g.bind(X) if n in recipes else g for n, g in graphs.items()}
+    return {
+        name: graph.bind(X) if isinstance(graph, GraphRecipe) else graph
+        for name, graph in graphs.items()
+    }
 
 
 def graphs_of_fit(
@@ -135,8 +138,8 @@ def state_problem(
     norm, normalize = float(estimator.weight_norm), estimator.normalize
     if len(data) > 1 and normalize:
         data = tuple(_of_unit_trace(term, center=estimator.center) for term in data)
-    dtype = data[0].base.dtype if data else np.dtype(np.float64)
-    responses = responses_from(estimator.response, list(graphs))
+    dtype = data[0].base.dtype if data else floating(X.dtype)
+    responses = responses_from(estimator._responses(), list(graphs))
     laplacians, terms = {}, []
     for name, fitted in graphs.items():
         laplacians[name] = laplacian(fitted.known, estimator.laplacian)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def strength_path(
     if not scores[0]:
         raise GraphfoldError(
             f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
-            "columns that vary and the graph is made from it; give a number"
+            "feature(s), none to spare that varies, and no known edges; give a number"
         )
     return path.decide(path.STRENGTHS, np.array(scores), by)
 
@@ -67,10 +68,7 @@ def _column_trials(
         if targets.shape[1] == 0:
             continue
         seen = X[:, np.flatnonzero(column_folds != fold)]
-
-        def score(V: Array, targets: Any = targets) -> list[float]:
-            return path.foretold_variance(V, targets, row_folds)
-
+        score = partial(path.foretold_variance, targets=targets, row_folds=row_folds)
         yield seen, graphs, score
 
 
@@ -101,7 +99,8 @@ def _edge_trials(
     rows = {name: _rows_of_nodes(g, labels) for name, g in known.items()}
     for fold in range(n_folds):
         seen: dict[str, Graph | GraphRecipe] = dict(graphs)
-        held, others = [], []
+        held: list[Array] = []
+        others: list[Array] = []
         for name, part in edges.items():
             left_out = groups[name] == fold
             pairs = np.column_stack([part.row[left_out], part.col[left_out]])
@@ -111,16 +110,14 @@ def _edge_trials(
                 located = rows[name][found]
                 kept.append(located[(located >= 0).all(axis=1)])
 
-        def score(
-            V: Array,
-            held: Array = np.concatenate(held),
-            others: Array = np.concatenate(others),
-        ) -> list[float]:
-            if len(held) == 0 or len(others) == 0:
-                return [0.5]
-            return [path.foretold_edges(V, held, others)]
-
+        score = partial(_edge_score, held=np.vstack(held), others=np.vstack(others))
         yield X, seen, score
+
+
+def _edge_score(V: Array, held: Array, others: Array) -> list[float]:
+    if len(held) == 0 or len(others) == 0:
+        return [0.5]  # nothing to tell apart
+    return [path.foretold_edges(V, held, others)]
 
 
 def _rows_of_nodes(graph: Graph, labels: Array | None) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -84,7 +84,7 @@ class Problem:
         """The same problem with another strength of the graph."""
         return replace(self, gamma=float(gamma))
 
-    def with_weights(self, theta: Sequence[float], beta: Sequence[float]) -> Self:
+    def with_weights(self, theta: Iterable[float], beta: Iterable[float]) -> Self:
         """The same problem with other weights of its terms."""
         return replace(
             self, theta=tuple(map(float, theta)), beta=tuple(map(float, beta))

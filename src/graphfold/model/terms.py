@@ -84,7 +84,7 @@ def kernel_term(
 ) -> Term:
     """K as an operator: low-rank where X itself is a factor, stored, or tiled."""
     if isinstance(kernel, OnColumns):
-        kernel, X = kernel.kernel, kernel.view(X)
+        X, kernel = kernel.view(X), kernel.kernel
     name = name or type(kernel).__name__
     bounds = (0.0, np.inf) if kernel.positive else None
     if isinstance(kernel, Precomputed):

@@ -129,19 +129,23 @@ class Lifted(SymmetricOperator):
     of the rows only. Costs a product with M and 2 n per column.
     """
 
-    def __init__(self, P: Any, operator: SymmetricOperator):
-        self.P = sp.csr_array(P, dtype=operator.dtype)
+    def __init__(self, P: Any, operator: SymmetricOperator, dtype: Any = None):
         self.operator = operator
-        self.n, self.dtype = self.P.shape[0], operator.dtype
+        self.dtype = np.dtype(operator.dtype if dtype is None else dtype)
+        self.P = sp.csr_array(P, dtype=self.dtype)
+        self.n = self.P.shape[0]
 
     def apply(self, V: Array) -> Array:
-        return np.asarray(self.P @ self.operator.apply(np.asarray(self.P.T @ V)))
+        inner = self.operator.apply(np.asarray(self.P.T @ V))
+        return np.asarray(self.P @ inner.astype(self.dtype, copy=False))
 
     def diagonal(self) -> Array:
-        return np.asarray(self.P.power(2) @ self.operator.diagonal())
+        diagonal = self.operator.diagonal().astype(self.dtype, copy=False)
+        return np.asarray(self.P.power(2) @ diagonal)
 
     def entries(self) -> Array:
-        return np.asarray(self.P @ (self.P @ self.operator.entries()).T)
+        entries = self.operator.entries().astype(self.dtype, copy=False)
+        return np.asarray(self.P @ (self.P @ entries).T)
 
     def bounds(self) -> Bounds:
         # the columns of P are orthogonal, so |P M P'| grows by their largest length

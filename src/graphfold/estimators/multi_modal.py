@@ -1,0 +1,321 @@
+"""``MultiModalGraphEmbedding``: samples described in several ways."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from graphfold import check, io
+from graphfold.arrays import Array, floating
+from graphfold.errors import GraphfoldError, ModeError
+from graphfold.estimators.base import GraphEmbedding
+from graphfold.estimators.modes import learn_mode, recipe_for, tables_of
+from graphfold.estimators.progress import with_callbacks
+from graphfold.estimators.reading import check_parameters
+from graphfold.estimators.statement import generator
+from graphfold.graphs import Graph, GraphRecipe
+from graphfold.graphs.modes import ModeGraph
+from graphfold.graphs.responses import Diffusion
+from graphfold.kernels import Kernel, OnColumns
+from graphfold.kernels.names import kernels_from
+
+
+@io.register
+class MultiModalGraphEmbedding(GraphEmbedding):
+    """One embedding of samples that are described in several ways.
+
+    Each mode gives a graph of the samples by a metric that suits it, and the embedding
+    is the top eigenvectors of M = sum beta r(L): what the graphs agree on. The weights
+    beta are learned. Samples may miss modes.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    modes : None, dict, list or int, default=None
+        Columns of one table: by name ``{"sound": ["a", "b"], "text": slice(2, 9)}``,
+        as a list of selectors (names, positions, slices, masks, or callables such as
+        ``sklearn.compose.make_column_selector``), or a number of blocks. None: columns
+        by the kind of their values (real, binary, categorical); for a dict of tables
+        each is a mode.
+    block_size : int, default=None
+        Columns of a block; takes the place of ``modes``.
+    overlap : int, default=0
+        Columns that a block shares with the next.
+    metric : str, recipe, or dict of these by mode, default="auto"
+        "auto": euclidean for real columns, which are standardised; Jaccard for zeros
+        and ones if ones are rare, else Hamming; Hamming for categories. Or a metric of
+        :class:`NeighborGraph`, or any recipe.
+    n_neighbors : int, default=10
+    edge_weight : {"binary", "similarity", "heat"}, default="binary"
+    response : "auto", responses object, None, list or dict, default="auto"
+        How each graph speaks; "auto" is ``Diffusion(scale="auto")``.
+    laplacian : {"normalized", "combinatorial"}, default="normalized"
+    weights : {"learn", "equal"}, default="learn"
+    weight_norm : float, default=2.0
+        Learned weights have unit p-norm; nearer to 1 is sharper.
+    kernel : as in GraphKernelPCA, default=None
+        Kernels of all columns (standardised, missing modes at their means) to be
+        added. None: the graphs alone.
+    gamma : float, "median" or None, default="median"
+        Width of the kernel.
+    graph_strength : float, default=1.0
+        Strength of the graphs where there is a kernel.
+    normalize, center, scaling, solver, max_memory, align_to, tol, max_iter, \
+random_state, verbose :
+        As in :class:`GraphKernelPCA`. Without a kernel ``scaling="eigenvalue"`` is
+        "orthonormal".
+    n_jobs : int, default=None
+        For the search of neighbours.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    mode_names_, mode_kinds_ : each mode and the kind of its values
+    mode_weights_ : weight of each mode
+    mode_contributions_ : array of shape (n, n_modes)
+        How much of each sample's place each mode gives; rows sum to 1, a mode that a
+        sample misses has 0.
+    objective_trace_, axis_report_, eigenvalues_, formula_, ... :
+        As in :class:`GraphKernelPCA`.
+
+    Notes
+    -----
+    A sample misses a mode if all its values there are NaN (or None), or if the table
+    of the mode lacks its label. A mode says nothing of samples that miss it, and what
+    the others say of them weighs more by the same measure. A sample with some values
+    of a mode and not others is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import MultiModalGraphEmbedding
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.arange(60) % 2
+    >>> X = {
+    ...     "size": rng.standard_normal((60, 3)) + 4 * group[:, None],
+    ...     "marks": (rng.random((60, 8)) < 0.2 + 0.6 * group[:, None]),
+    ... }
+    >>> model = MultiModalGraphEmbedding(1).fit(X)
+    >>> model.mode_names_, model.mode_kinds_
+    (['size', 'marks'], ['real', 'binary'])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        modes: Any = None,
+        block_size: int | None = None,
+        overlap: int = 0,
+        metric: Any = "auto",
+        n_neighbors: int = 10,
+        edge_weight: str = "binary",
+        response: Any = "auto",
+        laplacian: str = "normalized",
+        weights: str = "learn",
+        weight_norm: float = 2.0,
+        kernel: Any = None,
+        gamma: float | Literal["median"] | None = "median",
+        graph_strength: float = 1.0,
+        normalize: bool = True,
+        center: bool = True,
+        scaling: str = "eigenvalue",
+        solver: str = "auto",
+        max_memory: int | str | None = None,
+        align_to: Any = None,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.modes = modes
+        self.block_size = block_size
+        self.overlap = overlap
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.edge_weight = edge_weight
+        self.response = response
+        self.laplacian = laplacian
+        self.weights = weights
+        self.weight_norm = weight_norm
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph_strength = graph_strength
+        self.normalize = normalize
+        self.center = center
+        self.scaling = scaling
+        self.solver = solver
+        self.max_memory = max_memory
+        self.align_to = align_to
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the embedding of the samples.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_features), or dict of tables
+            An array, a sparse matrix, a pandas or polars DataFrame. Tables of a dict
+            meet by the labels of their index where all have one.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._check_input(X, reset=True)
+        tables, labels = tables_of(X, self.modes, self.block_size, self.overlap, None)
+        self._modes = [learn_mode(k, T, columns) for k, (T, columns) in tables.items()]
+        n, encoded = self._encode({k: table for k, (table, _) in tables.items()})
+        check_parameters(self, n)
+        check.at_least("graph_strength", self.graph_strength, 0)
+        self._starts = np.cumsum([0, *(mode.width for mode in self._modes)])
+        graphs = self._mode_graphs(tables)
+        rng = generator(self.random_state)
+        progress = self._fit_rows(encoded, y, labels, graphs, rng)
+        self.mode_names_ = [mode.name for mode in self._modes]
+        self.mode_kinds_ = [mode.kind for mode in self._modes]
+        self.mode_weights_ = self.graph_weights_
+        self.mode_contributions_ = self._by_mode(self._extension.shares_of_fit())
+        progress.finish()
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit and return the embedding of the samples."""
+        return self.fit(X, y).embedding_.copy()
+
+    def transform(self, X: Any) -> Array:
+        """Place samples by the modes they have, each by itself.
+
+        In every mode a sample takes the mean of its neighbours among the samples of
+        the fit; modes are weighed as in the fit, and those it misses have no say.
+
+        Parameters
+        ----------
+        X : table or dict of tables, with the columns of the fit
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        check_is_fitted(self)
+        encoded = self._encode_new(X)
+        known, edges = self._rows_of_fit().meet(encoded, None, None)
+        return self._placed(encoded, known, edges)
+
+    def contributions(self, X: Any) -> Array:
+        """How much of each sample's place each mode gives; rows sum to 1."""
+        check_is_fitted(self)
+        _, edges = self._rows_of_fit().meet(self._encode_new(X), None, None)
+        return self._by_mode(self._extension.shares_of_rows(edges))
+
+    def _by_mode(self, shares: Array) -> Array:
+        """Shares of the graphs that have a say, in the order of all modes."""
+        names = [share.name for share in self._extension.graphs]
+        found = np.zeros((len(shares), len(self._modes)))
+        for i, mode in enumerate(self._modes):
+            if mode.name in names:
+                found[:, i] = shares[:, names.index(mode.name)]
+        return found
+
+    # -- tables -----------------------------------------------------------------------
+
+    def _check_input(self, X: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks of one table; NaN is a missing mode and passes."""
+        if isinstance(X, dict) and not sp.issparse(X):
+            return X
+        if not hasattr(X, "columns"):
+            X = check_array(
+                X,
+                accept_sparse="csr",
+                dtype="numeric",
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2 if reset else 1,
+                estimator=self,
+                input_name="X",
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def _encode_new(self, X: Any) -> Any:
+        X = self._check_input(X, reset=False)
+        tables, _ = tables_of(X, None, None, 0, self._modes)
+        for mode in self._modes:
+            table = tables[mode.name][0]
+            if table is not None and table.shape[1] != mode.width:
+                raise ModeError(
+                    f"mode {mode.name!r} must have the {mode.width} columns of the "
+                    f"fit; got {table.shape[1]}"
+                )
+        return self._encode({k: table for k, (table, _) in tables.items()})[1]
+
+    def _encode(self, tables: dict[str, Any]) -> tuple[int, Any]:
+        """Numbers of all modes side by side, then a column of presence for each."""
+        given = [table for table in tables.values() if table is not None]
+        if not given:
+            raise ModeError("X must hold at least one of the modes of the fit")
+        n = given[0].shape[0]
+        single = all(table.dtype == np.float32 for table in given)
+        dtype = floating(np.float32 if single else np.float64)
+        numbers, present = [], []
+        for mode in self._modes:
+            table = tables[mode.name]
+            if table is None:
+                values, known = np.zeros((n, mode.width), dtype), np.zeros(n, bool)
+            else:
+                values, known = mode.encode(table, dtype)
+            numbers.append(values)
+            present.append(known)
+        nothing = np.flatnonzero(~np.any(present, axis=0))
+        if len(nothing):
+            raise ModeError(
+                f"a sample must have at least one mode; rows {check.some_of(nothing)} "
+                f"have none ({len(nothing)} in all): drop them"
+            )
+        presence = np.column_stack(present).astype(dtype)
+        parts = [*numbers, presence]
+        if any(sp.issparse(part) for part in parts):
+            return n, sp.csr_array(sp.hstack(parts))
+        return n, np.hstack(parts)
+
+    def _mode_graphs(self, tables: dict[str, Any]) -> dict[str, Graph | GraphRecipe]:
+        """A recipe for each mode that looks at its columns of the encoded table."""
+        settings = {
+            "n_neighbors": self.n_neighbors,
+            "weight": self.edge_weight,
+            "n_jobs": self.n_jobs,
+        }
+        width = int(self._starts[-1])
+        return {
+            mode.name: ModeGraph(
+                recipe_for(mode, tables[mode.name][0], self.metric, settings),
+                int(self._starts[i]),
+                int(self._starts[i + 1]),
+                width + i,
+            )
+            for i, mode in enumerate(self._modes)
+        }
+
+    def _kernels(self, X: Any) -> dict[str, Kernel]:
+        width = int(self._starts[-1])
+        found = kernels_from(self.kernel, gamma=self.gamma, n_features=width)
+        return {name: OnColumns(kernel, 0, width) for name, kernel in found.items()}
+
+    def _responses(self) -> Any:
+        auto = isinstance(self.response, str)
+        if auto and self.response != "auto":
+            raise GraphfoldError(
+                'response must be "auto", one of graphfold.responses, None, a list or '
+                f"a dict; got {self.response!r}"
+            )
+        return Diffusion("auto") if auto else self.response

@@ -1,0 +1,256 @@
+"""Links that labels and pairs ask for: groups of rows, never lists of pairs.
+
+A class of c rows asks for c^2 links. They are kept as groups instead: rows that must be
+together are one group (must-links are transitive), and what must be kept apart is said
+between groups. Laplacians of such graphs cost O(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from graphfold import check
+from graphfold.arrays import Array
+from graphfold.errors import ConstraintError
+from graphfold.graphs.labels import LabelIndex, as_labels
+from graphfold.graphs.laplacian import inverse_sqrt
+from graphfold.operators import (
+    Dense,
+    Diagonal,
+    Lifted,
+    LowRank,
+    Sparse,
+    Sum,
+    SymmetricOperator,
+)
+
+UNKNOWN = -1
+#: continuous labels are told apart by this many quantiles
+N_BINS = 32
+
+
+@dataclass(frozen=True)
+class LinkGraph:
+    """Every row of one group linked to every row of another, as ``between`` says.
+
+    ``groups`` is the group of each row, -1 for none; ``between`` is g x g. The weight
+    of a link inside a group is its diagonal.
+    """
+
+    groups: Array
+    between: SymmetricOperator
+
+    @property
+    def membership(self) -> Any:
+        """P, n x g: a one where a row belongs to a group."""
+        rows = np.flatnonzero(self.groups >= 0)
+        shape = (len(self.groups), self.between.n)
+        return sp.csr_array((np.ones(len(rows)), (rows, self.groups[rows])), shape)
+
+    @property
+    def own_weights(self) -> Array:
+        """What ``between`` says of a row and itself, which is no link."""
+        return np.asarray(self.membership @ self.between.diagonal())
+
+    @property
+    def degrees(self) -> Array:
+        """Sum of the weights of the links of each row."""
+        P = self.membership
+        sizes = np.asarray(P.sum(axis=0)).ravel()
+        return np.asarray(P @ self.between.apply(sizes)) - self.own_weights
+
+
+def link_laplacian(
+    parts: Sequence[LinkGraph], kind: str, dtype: Any = np.float64
+) -> tuple[SymmetricOperator, float]:
+    """L of the sum of some link graphs, and its size c(L), without any pair of rows.
+
+    A row without links has an empty row. L = D - A with A = sum P C P' - own weights.
+    """
+    degrees = np.sum([part.degrees for part in parts], axis=0)
+    degrees[degrees < 1e-12 * degrees.max(initial=0.0)] = 0.0
+    if kind == "normalized":
+        root, own = inverse_sqrt(degrees), (degrees > 0).astype(float)
+        size = 1.0
+    else:
+        root, own = np.ones(len(degrees)), degrees
+        size = float(degrees.max(initial=0.0)) or 1.0
+    rest = own + sum(root**2 * part.own_weights for part in parts)
+    pulls = [
+        -Lifted(sp.diags_array(root) @ part.membership, part.between, dtype)
+        for part in parts
+    ]
+    return Sum([Diagonal(rest.astype(dtype), name="D"), *pulls]), size
+
+
+@dataclass(frozen=True)
+class Links:
+    """What must be together and what must be kept apart.
+
+    ``groups`` are the rows that must be together, closed under transitivity; ``pairs``
+    are positions of the pairs that were asked for by name.
+    """
+
+    together: list[LinkGraph]
+    apart: list[LinkGraph]
+    groups: Array
+    must_pairs: Array
+    cannot_pairs: Array
+    n_classes: int
+    n_labelled: int
+    n_unknown_pairs: int = 0
+
+
+def class_links(codes: Array, must: Array, cannot: Array, names: Array) -> Links:
+    """Links of classes (-1 unknown) and of pairs of positions, closed and consistent.
+
+    Must-links are transitive; what is apart from a row is apart from its group. All
+    contradictions are listed in one error.
+    """
+    involved = codes >= 0
+    involved[np.concatenate([must.ravel(), cannot.ravel()])] = True
+    groups, n_groups = _together(codes, must, involved)
+    class_of_group = _classes_of_groups(codes, groups, n_groups)
+    found = _contradictions(codes, groups, class_of_group, cannot, names)
+    if found:
+        raise ConstraintError(
+            f"links must not contradict each other; {len(found)} do: "
+            f"{'; '.join(found[:5])}{'; ...' if len(found) > 5 else ''}"
+        )
+    n_classes = len(np.unique(codes[codes >= 0]))
+    together = [LinkGraph(groups, Diagonal(np.ones(n_groups)))] if n_groups else []
+    between: list[SymmetricOperator] = []
+    if n_classes > 1:
+        labelled = (class_of_group >= 0).astype(float)
+        between += [LowRank(labelled[:, None]), Diagonal(-labelled)]
+    if len(cannot):
+        ends = groups[cannot]
+        between.append(Sparse(_pair_matrix(ends, n_groups, class_of_group)))
+    apart = [LinkGraph(groups, Sum(between))] if between else []
+    sizes = np.bincount(groups[groups >= 0], minlength=1)
+    return Links(
+        together=together if sizes.max(initial=0) > 1 else [],
+        apart=apart,
+        groups=groups,
+        must_pairs=must,
+        cannot_pairs=cannot,
+        n_classes=n_classes,
+        n_labelled=int((codes >= 0).sum()),
+    )
+
+
+def _together(codes: Array, must: Array, involved: Array) -> tuple[Array, int]:
+    """The group of each row that has links; classes are chains, not cliques."""
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    chain = codes[order[1:]] == codes[order[:-1]]
+    left = np.concatenate([order[:-1][chain], must[:, 0]])
+    right = np.concatenate([order[1:][chain], must[:, 1]])
+    shape = (len(codes), len(codes))
+    links = sp.csr_array((np.ones(len(left)), (left, right)), shape)
+    _, parts = connected_components(links, directed=False)
+    names, groups = np.unique(parts[involved], return_inverse=True)
+    of_rows = np.full(len(codes), UNKNOWN)
+    of_rows[involved] = groups
+    return of_rows, len(names)
+
+
+def _classes_of_groups(codes: Array, groups: Array, n_groups: int) -> Array:
+    """The class of each group, -1 where no row of it has a label."""
+    classes = np.full(n_groups, UNKNOWN)
+    labelled = np.flatnonzero(codes >= 0)
+    classes[groups[labelled]] = codes[labelled]
+    return classes
+
+
+def _contradictions(
+    codes: Array, groups: Array, classes: Array, cannot: Array, names: Array
+) -> list[str]:
+    labelled = np.flatnonzero(codes >= 0)
+    torn = labelled[classes[groups[labelled]] != codes[labelled]]
+    found = []
+    for group in np.unique(groups[torn]):
+        one = torn[groups[torn] == group][0]
+        same_class = labelled[codes[labelled] == classes[group]]
+        other = same_class[groups[same_class] == group][0]
+        found.append(
+            f"must-links join {names[one]!s} and {names[other]!s} of different classes"
+        )
+    if len(cannot):
+        joined = cannot[groups[cannot[:, 0]] == groups[cannot[:, 1]]]
+        found += [
+            f"{names[a]!s} and {names[b]!s} must be together and apart"
+            for a, b in joined
+        ]
+    return found
+
+
+def _pair_matrix(ends: Array, n_groups: int, classes: Array) -> Any:
+    """Groups kept apart by pairs, a link each, less what classes say already."""
+    ends = np.unique(np.sort(ends, axis=1), axis=0)
+    told = (classes[ends] >= 0).all(axis=1)
+    told &= classes[ends[:, 0]] != classes[ends[:, 1]]
+    left, right = ends[~told].T
+    half = sp.csr_array((np.ones(len(left)), (left, right)), (n_groups, n_groups))
+    return half + half.T
+
+
+def similarity_links(values: Array) -> tuple[list[LinkGraph], list[LinkGraph]]:
+    """Links of continuous labels (NaN unknown): alike by nearness, apart by distance.
+
+    Labels fall into quantiles, and these are linked by exp(-gap^2 / 2 s^2), s half the
+    spread of the labels; one less that keeps them apart.
+    """
+    known = np.flatnonzero(np.isfinite(values))
+    spread = float(values[known].std())
+    if len(known) < 2 or spread == 0:
+        return [], []
+    edges = np.unique(np.quantile(values[known], np.linspace(0, 1, N_BINS + 1)[1:-1]))
+    groups = np.full(len(values), UNKNOWN)
+    groups[known] = np.searchsorted(edges, values[known], side="right")
+    _, groups[known] = np.unique(groups[known], return_inverse=True)
+    sizes = np.bincount(groups[known])
+    means = np.bincount(groups[known], weights=values[known]) / sizes
+    gaps = (means[:, None] - means[None]) / (0.5 * spread)
+    alike = np.exp(-0.5 * gaps**2)
+    return [LinkGraph(groups, Dense(alike))], [LinkGraph(groups, Dense(1.0 - alike))]
+
+
+def positions_of_pairs(
+    name: str, pairs: Any, labels: Array | None, n: int
+) -> tuple[Array, int]:
+    """Pairs as positions of rows, and how many name a row that is not there.
+
+    Labels of rows outside the fit are passed over: a fold of a cross-validation has
+    some of the rows only.
+    """
+    if pairs is None or len(pairs) == 0:
+        return np.empty((0, 2), dtype=np.int64), 0
+    listed = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
+    if not all(isinstance(p, list | tuple) and len(p) == 2 for p in listed):
+        raise ConstraintError(
+            f"{name} must be pairs of labels or of positions; got {listed[0]!r}"
+        )
+    ends = as_labels([end for pair in listed for end in pair])
+    if labels is None:
+        if ends.dtype.kind not in "iu" or ends.min() < 0 or ends.max() >= n:
+            raise ConstraintError(
+                f"{name} must hold positions from 0 to {n - 1}, since the rows of X "
+                f"have no labels; got {check.some_of(ends)}: pass a DataFrame with "
+                "labels as its index, or node_ids="
+            )
+        return ends.reshape(-1, 2).astype(np.int64), 0
+    found = LabelIndex(labels).find(ends).reshape(-1, 2)
+    if (found < 0).all():
+        raise ConstraintError(
+            f"{name} must name rows of X; none of {check.some_of(ends)} is a label "
+            f"such as {check.some_of(labels, 3)}"
+        )
+    here = (found >= 0).all(axis=1)
+    return found[here], int((~here).sum())

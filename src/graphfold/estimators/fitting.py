@@ -21,6 +21,7 @@ from graphfold.estimators.statement import (
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.kernels import Combination, Kernel
 from graphfold.kernels.names import bind_all
+from graphfold.model import path
 from graphfold.model.alternate import Alternation, alternate, solved
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
@@ -92,7 +93,7 @@ def prepare(
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
     how: dict[str, Any] = {
         "solver": plan.solver,
-        "tol": estimator.tol,
+        "tol": path.TOLERANCE if quiet else estimator.tol,
         "max_iter": estimator.max_iter,
         "rng": rng,
     }

@@ -19,8 +19,10 @@ from scipy.stats import rankdata
 
 from graphfold.arrays import Array
 
-#: nought, and half a decade between one and the next
-STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+#: an eigenvector need not be known better than this for a score
+TOLERANCE = 1e-4
+#: nought, half a decade from one to the next, and closer where most graphs are best
+STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0, 3.0, 6.0, 10.0)
 N_COLUMN_FOLDS = 4
 N_ROW_FOLDS = 5
 N_EDGE_FOLDS = 5
@@ -114,7 +116,7 @@ def foretold_variance(V: Array, targets: Any, row_folds: Array) -> list[float]:
     Ridge regression on the rows of the other folds. Targets may be sparse: only their
     products with V are formed, never what is foretold.
     """
-    design = np.hstack([np.ones((len(V), 1)), V.astype(np.float64) * np.sqrt(len(V))])
+    design = np.hstack([np.ones((len(V), 1)), directions(V) * np.sqrt(V.shape[1] + 1)])
     ridge = RIDGE * np.eye(design.shape[1])
     ridge[0, 0] = 0.0  # the mean is free
     scores = []
@@ -143,8 +145,22 @@ def _squared_error(targets: Any, design: Array, weights: Array) -> float:
     )
 
 
+def directions(V: Array) -> Array:
+    """Rows of [V, 1], of unit variance each, scaled to length one: where, not how far.
+
+    How far a row lies from the centre has to do with its degree: strong graphs push
+    hubs and small parts out, and a score would look at these alone. On Cora the score
+    of the rows as they are peaks at strength 0.6, that of their directions at 1 to 2,
+    the accuracy of a classifier at 2 to 3.
+    """
+    wide = V.astype(np.float64) * np.sqrt(len(V))
+    rows = np.hstack([wide, np.ones((len(V), 1))])
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
 def foretold_edges(V: Array, held: Array, others: Array) -> float:
     """Chance that an edge left out joins nearer rows than a pair without an edge."""
+    V = directions(V)
     near = -np.concatenate([_squared_distances(V, held), _squared_distances(V, others)])
     ranks = rankdata(near)[: len(held)]
     wins = ranks.sum() - len(held) * (len(held) + 1) / 2

@@ -33,11 +33,17 @@ INDEFINITE = 1e-6
 
 def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) -> None:
     """Kernel matrices that say nothing of the rows; among several, if all of them."""
-    found = [degeneracy(kernel, X, rng) for kernel in kernels.values()]
-    if found and all(what is not None for what in found):
-        which = "the kernel matrix is" if len(found) == 1 else "all kernel matrices are"
+    what = None
+    for kernel in kernels.values():
+        what = degeneracy(kernel, X, rng)
+        if what is None:
+            return
+    if what is not None:
+        which = (
+            "the kernel matrix is" if len(kernels) == 1 else "all kernel matrices are"
+        )
         warnings.warn(
-            f"{which} close to {found[0]}, so nothing is said of the rows: "
+            f"{which} close to {what}, so nothing is said of the rows: "
             'use gamma="median", scale the columns of X, or another kernel',
             DegenerateKernelWarning,
             stacklevel=_DEPTH,

@@ -278,16 +278,21 @@ class Sigmoid(ProductKernel):
 
 
 def gaussian_grams(kernels: Sequence[Gaussian], X: Any) -> list[Array]:
-    """k(X, X) for each of several Gaussians: the products x'y are computed once."""
+    """k(X, X) for each of several Gaussians: the products x'y are computed once.
+
+    The matrices lie in one block of memory, so that a weighted sum of them is one
+    product with it.
+    """
     if sp.issparse(X) or len(kernels) == 1:
         return [kernel.gram(X) for kernel in kernels]
     X = kernels[0].prepare(X, X)
-    norms, products = squared_norms(X), lower_triangle_of_products(X)
-    copies = [products.copy() for _ in kernels[1:]]
-    return [
-        kernel.finish_gram(room, norms)
-        for kernel, room in zip(kernels, [*copies, products], strict=True)
-    ]
+    norms = squared_norms(X)
+    block = np.zeros((len(kernels), len(X), len(X)), dtype=X.dtype)
+    products = lower_triangle_of_products(X, block[-1])
+    for room in block[:-1]:
+        room[:] = products
+    pairs = zip(kernels, block, strict=True)
+    return [kernel.finish_gram(room, norms) for kernel, room in pairs]
 
 
 def width(name: str, value: float | None, X: Any) -> float:
@@ -312,16 +317,17 @@ def unit_rows(X: Any) -> Any:
     return X / lengths[:, None]
 
 
-def lower_triangle_of_products(X: Array) -> Array:
+def lower_triangle_of_products(X: Array, room: Array | None = None) -> Array:
     """X X', of which only the lower triangle is filled: half a product's work."""
     X = np.ascontiguousarray(X)
     syrk = scipy.linalg.blas.ssyrk if X.dtype == np.float32 else scipy.linalg.blas.dsyrk
     # zeros, not empty: fresh pages from the system were touched faster than those of
     # NumPy's allocator wherever we looked
-    room = np.zeros((len(X), len(X)), dtype=X.dtype, order="F")
+    if room is None:
+        room = np.zeros((len(X), len(X)), dtype=X.dtype)
     # BLAS counts in columns: X.T is X without a copy, and its upper triangle is
     # our lower one
-    return np.asarray(syrk(1.0, X.T, trans=1, lower=0, c=room, overwrite_c=1).T)
+    return np.asarray(syrk(1.0, X.T, trans=1, lower=0, c=room.T, overwrite_c=1).T)
 
 
 def power_in_place(values: Array, exponent: float) -> Array:

@@ -20,6 +20,8 @@ from graphfold.model.problem import Problem
 from graphfold.solvers import Eigenpairs
 
 MAX_ROUNDS = 200
+#: what may be left to move of a weight
+SETTLED = 1e-7
 #: called with the number of the round and the objective; True stops
 RoundObserver = Callable[[int, float], bool | None]
 
@@ -89,32 +91,37 @@ def alternate(
     move: the start is part of the space searched, so no accuracy is too low for the
     objective to rise.
     """
-    settled = 1e-5 if problem.dtype == np.float32 else 1e-9
     asked = how.pop("tol", None)
-    last = settled if asked is None else float(asked)
+    settled = _settled(problem, asked)
     trace: list[float] = []
     moved, pairs, converged = 1.0, None, False
     for number in range(1, max_rounds + 1):
-        loose = max(min(1e-2 * moved, 1e-3), last if converged else settled)
+        loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
         pairs = problem.solve(d, **how, tol=asked if converged else loose)
         how["start"] = pairs.vectors
         trace.append(float(pairs.values.sum(dtype=np.float64)))
         if converged or (on_round is not None and on_round(number, trace[-1])):
             break
         theta, beta = _next_weights(problem, pairs.vectors, kernels, graphs, norm)
+        before = moved
         moved = max(
             float(np.abs(theta - problem.theta).max(initial=0.0)),
             float(np.abs(beta - problem.beta).max(initial=0.0)),
         )
         problem = problem.with_weights(theta, beta)
-        risen = abs(trace[-1] - trace[-2]) if len(trace) > 1 else np.inf
-        size = abs(trace[-1]) or 1.0
-        # then one more round, as accurate as was asked for
-        converged = moved <= settled or (
-            moved <= 100 * settled and risen <= settled * size
-        )
+        # weights move by a nearly constant ratio from round to round, so what is left
+        # to move is known; then one more round, as accurate as was asked for
+        ratio = min(moved / before, 0.99) if before > 0 else 0.0
+        converged = moved * ratio / (1 - ratio) <= settled
     assert pairs is not None
     return Alternation(problem, pairs, np.array(trace), converged)
+
+
+def _settled(problem: Problem, tol: float | None) -> float:
+    """What may be left to move of a weight, for the tolerance asked of a solver."""
+    if problem.dtype == np.float32:
+        return 1e-5
+    return SETTLED if tol is None else min(SETTLED, 1e3 * float(tol))
 
 
 def _next_weights(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
+import scipy.linalg.blas
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
@@ -160,18 +161,19 @@ class Lifted(SymmetricOperator):
         return f"P ({self.operator.describe()}) P'"
 
 
-def fused(operator: SymmetricOperator) -> SymmetricOperator:
+def fused(operator: SymmetricOperator, room: Array | None = None) -> SymmetricOperator:
     """The same operator with its stored matrices added into one.
 
     A sum of many stored kernels reads each of them at every product; added up once,
-    products cost what a single kernel costs.
+    products cost what a single kernel costs. ``room`` is an n x n array for the sum:
+    memory that has been used before is much faster than new memory.
     """
     parts = list(_weighted_leaves(operator, 1.0))
     dense = [(weight, leaf) for weight, leaf in parts if isinstance(leaf, Dense)]
     if len(dense) < 2:
         return operator
     others = [w * leaf for w, leaf in parts if not isinstance(leaf, Dense)]
-    total = _weighted_sum(dense)
+    total = _weighted_sum(dense, room)
     return Sum([total, *others]) if others else total
 
 
@@ -187,22 +189,49 @@ def _weighted_leaves(
         yield weight, operator
 
 
-def _weighted_sum(parts: Sequence[tuple[float, Dense]]) -> Dense:
+def _weighted_sum(parts: Sequence[tuple[float, Dense]], room: Array | None) -> Dense:
     n, dtype = parts[0][1].n, np.result_type(*(leaf.dtype for _, leaf in parts))
-    total = np.empty((n, n), dtype=dtype)
-    # strips that stay in the cache: each matrix is read once, the sum written once
-    rows_at_once = max(1, 2**17 // n)
-    room = np.empty((min(rows_at_once, n), n), dtype=dtype)
-    for rows in row_blocks(n, rows_at_once):
-        strip, scratch = total[rows], room[: rows.stop - rows.start]
-        (first, matrix), *rest = parts
-        np.multiply(matrix.matrix[rows], first, out=strip)
-        for weight, leaf in rest:
-            np.multiply(leaf.matrix[rows], weight, out=scratch)
-            strip += scratch
+    if room is None or room.dtype != dtype:
+        room = np.zeros((n, n), dtype=dtype)
+    block = _one_block([leaf.matrix for _, leaf in parts])
+    if block is not None:
+        weights = np.array([weight for weight, _ in parts], dtype=dtype)
+        np.dot(weights, block.reshape(len(parts), -1), out=room.reshape(-1))
+    else:
+        _sum_by_strips(parts, room)
     certified = all(leaf.certified for _, leaf in parts)
     bounds = Sum([w * leaf for w, leaf in parts]).bounds() if certified else None
-    return Dense(total, bounds=bounds, name=" + ".join(leaf.name for _, leaf in parts))
+    return Dense(room, bounds=bounds, name=" + ".join(leaf.name for _, leaf in parts))
+
+
+def _one_block(matrices: Sequence[Array]) -> Array | None:
+    """The array whose slices the matrices are, all of them and in their order."""
+    block = matrices[0].base
+    if block is None or block.ndim != 3 or len(block) != len(matrices):
+        return None
+    same = all(
+        matrix.base is block and matrix.ctypes.data == block[i].ctypes.data
+        for i, matrix in enumerate(matrices)
+    )
+    return block if same and block.flags.c_contiguous else None
+
+
+def _sum_by_strips(parts: Sequence[tuple[float, Dense]], total: Array) -> None:
+    """Strips that stay in the cache: each matrix is read once, the sum written once."""
+    for rows in row_blocks(len(total), max(1, 2**17 // len(total))):
+        strip, ((first, leaf), *rest) = total[rows], parts
+        np.multiply(leaf.matrix[rows], first, out=strip)
+        for weight, leaf in rest:
+            _add_multiple(strip, weight, leaf.matrix[rows])
+
+
+def _add_multiple(total: Array, weight: float, part: Array) -> None:
+    """total += weight * part; by BLAS, in one pass, where both lie in one piece."""
+    if part.flags.c_contiguous and part.dtype == total.dtype:
+        (axpy,) = scipy.linalg.blas.get_blas_funcs(("axpy",), (total,))
+        axpy(part.reshape(-1), total.reshape(-1), a=weight)
+    else:
+        total += weight * part
 
 
 def without_mean(V: Array) -> Array:

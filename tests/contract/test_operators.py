@@ -12,12 +12,14 @@ from graphfold.operators import (
     ChebyshevFunction,
     Dense,
     Diagonal,
+    Lifted,
     LowRank,
     Scaled,
     Sparse,
     SpectralFunction,
     Sum,
     TiledKernel,
+    fused,
 )
 
 N = 57
@@ -65,10 +67,34 @@ def chebyshev(function):
     return operator, (vectors * function(values)) @ vectors.T
 
 
+def membership():
+    """Rows in eight groups, some in none, each with a weight of its own."""
+    rng = np.random.default_rng(5)
+    P = np.zeros((N, 8))
+    kept = rng.random(N) < 0.8
+    P[np.arange(N)[kept], rng.integers(0, 8, N)[kept]] = rng.random(N)[kept] + 0.5
+    return P
+
+
+def added_up(*, block):
+    """A weighted sum of stored matrices and a sparse one, added up beforehand."""
+    parts = np.array([symmetric(seed) for seed in (6, 7, 8)])
+    stored = parts if block else [part.copy() for part in parts]
+    terms = [w * Dense(A) for w, A in zip((2.0, -0.5, 3.0), stored, strict=True)]
+    total = 2.0 * parts[0] - 0.5 * parts[1] + 3.0 * parts[2] + sparse_symmetric()
+    return fused(Sum([*terms, Sparse(sparse_symmetric())])), total
+
+
 WEIGHTS = np.array([1.0, -2.0, 0.5, 0.0])
 H = np.eye(N) - 1.0 / N
 MAKERS = {
     "dense": lambda: (Dense(symmetric()), symmetric()),
+    "lifted": lambda: (
+        Lifted(membership(), Dense(symmetric()[:8, :8])),
+        membership() @ symmetric()[:8, :8] @ membership().T,
+    ),
+    "fused": lambda: added_up(block=False),
+    "fused block": lambda: added_up(block=True),
     "sparse": lambda: (Sparse(sp.coo_matrix(sparse_symmetric())), sparse_symmetric()),
     "low-rank": lambda: (LowRank(factor()), factor() @ factor().T),
     "low-rank weighted": lambda: (

@@ -10,7 +10,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from graphfold import GraphKernelPCA
+from graphfold import GraphKernelPCA, responses
+from graphfold.quality import graph_gain, rewired
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
@@ -64,3 +65,63 @@ def test_training_papers_come_back_exactly(cora, papers):
     linked = np.diff(edges.indptr) > 0
     gap = np.abs(placed - fitted.embedding_)[linked].max()
     assert gap < 1e-6  # the solver's residual, 1e-10, over the smallest eigenvalue
+
+
+@pytest.fixture(scope="module")
+def accuracy(cora, papers):
+    """Accuracy of a classifier on an embedding of all papers."""
+    X = sp.csr_array(papers.to_numpy())
+
+    def score(**settings):
+        fitted = GraphKernelPCA(
+            20, kernel="linear", scaling="unit", **{"tol": 1e-6, **settings}
+        ).fit(X, node_ids=cora.labels)
+        classifier = LogisticRegression(max_iter=1000)
+        Z = fitted.embedding_
+        return fitted, cross_val_score(classifier, Z, cora.target, cv=FOLDS).mean()
+
+    return score
+
+
+@pytest.mark.parametrize("strength", [0.5, 1.0])
+def test_a_random_graph_beside_the_citations_is_told_apart(cora, accuracy, strength):
+    two = {"citations": cora.graph, "random": rewired(cora.graph, random_state=1)}
+    settings = {"response": responses.Diffusion(10), "graph_strength": strength}
+    learned, found = accuracy(graph=two, **settings)
+    citations, random = learned.graph_weights_
+    assert citations >= 4 * random
+    _, alone = accuracy(graph=cora.graph, **settings)
+    assert found >= alone - 0.02
+
+
+def test_as_a_penalty_the_l2_ball_leans_and_a_sharper_one_decides(cora, accuracy):
+    two = {"citations": cora.graph, "random": rewired(cora.graph, random_state=1)}
+    settings = {"graph": two, "graph_strength": 0.5}
+    learned, loose = accuracy(**settings)
+    assert learned.graph_weights_[0] > 1.2 * learned.graph_weights_[1]
+    sharp, better = accuracy(**settings, weight_norm=1.25)
+    assert sharp.graph_weights_[0] > 4 * sharp.graph_weights_[1]
+    _, alone = accuracy(graph=cora.graph, graph_strength=0.5)
+    assert better > loose
+    assert better >= alone - 0.02
+
+
+def test_auto_finds_the_strength_of_the_citations(cora, accuracy):
+    chosen, found = accuracy(graph=cora.graph, graph_strength="auto")
+    assert chosen.graph_strength_ > 0
+    grid = (0, 0.03, 0.1, 0.3, 1, 2, 3, 10, 30)
+    best = max(accuracy(graph=cora.graph, graph_strength=s)[1] for s in grid)
+    assert found >= best - 0.04
+
+
+def test_auto_drops_a_rewired_graph(cora, accuracy):
+    graph = rewired(cora.graph, random_state=1)
+    _, found = accuracy(graph=graph, graph_strength="auto")
+    _, without = accuracy(graph=graph, graph_strength=0)
+    assert found >= without - 0.02
+
+
+def test_the_gain_of_the_citations_is_no_chance(cora, papers):
+    found = graph_gain(papers, {"citations": cora.graph}, n_copies=19)["citations"]
+    assert found.helps
+    assert found.effect > 0.05

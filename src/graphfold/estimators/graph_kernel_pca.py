@@ -65,7 +65,7 @@ class GraphKernelPCA(GraphEmbedding):
         Weight of the graphs without dimension: at 1 they can move a direction by as
         much as the best one of the data is worth. 0 ignores them. "auto" takes the
         strength whose embedding best foretells columns of X that it has not seen
-        ("auto-edges": edges), and 0 unless that beats 0 by a standard error.
+        ("auto-edges": edges), and 0 unless that beats 0 by two standard errors.
     normalize : bool, default=True
         Measure strengths in the size of the data, several kernels in their trace and
         several graphs in their size. False is the paper's letter: ``graph_strength``

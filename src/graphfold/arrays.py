@@ -128,3 +128,13 @@ def rows_equal(X: Any, reference: Any, rows: Array, rtol: float = 0.0) -> Array:
         gap = np.abs(X - other).max(axis=1, initial=0.0)
         size = np.abs(other).max(axis=1, initial=0.0)
     return np.asarray(gap <= rtol * size)
+
+
+def is_missing_value(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or what tables use for it."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN alone is not equal to itself
+    except (TypeError, ValueError):
+        return True  # pandas.NA refuses to be compared

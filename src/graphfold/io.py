@@ -187,6 +187,8 @@ def _encode(value: Any, arrays: dict[str, Any], where: str) -> Any:
     if isinstance(value, dict):
         pairs = {str(k): _encode(v, arrays, f"{where}.{k}") for k, v in value.items()}
         return {"dict": pairs}
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]}
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where)
     if sp.issparse(value):
@@ -229,6 +231,8 @@ def _decode(value: Any, arrays: Any) -> Any:
     match value:
         case {"tuple": items}:
             return tuple(_decode(items, arrays))
+        case {"slice": parts}:
+            return slice(*parts)
         case {"dict": pairs}:
             return {key: _decode(item, arrays) for key, item in pairs.items()}
         case {"array": key}:
@@ -242,12 +246,15 @@ def _decode(value: Any, arrays: Any) -> Any:
             matrix.check_format(full_check=True)  # a bad index would crash SciPy
             return matrix
         case {"graph": [content, labels]}:
-            adjacency = _decode(content, arrays)
-            if adjacency.shape[0] != adjacency.shape[1]:
-                raise ModelFileError("a graph in it is not square")
-            return Graph._unchecked(adjacency, _decode(labels, arrays))
+            return _decode_graph(_decode(content, arrays), _decode(labels, arrays))
         case {"part": name, "params": params}:
             return _PARTS[name](**_decode(params, arrays))
         case {"record": name, "fields": fields}:
             return _RECORDS[name](**_decode(fields, arrays))
     raise ModelFileError(f"unknown entry with {sorted(value)}")
+
+
+def _decode_graph(adjacency: Any, labels: Any) -> Graph:
+    if adjacency.shape[0] != adjacency.shape[1]:
+        raise ModelFileError("a graph in it is not square")
+    return Graph._unchecked(adjacency, labels)

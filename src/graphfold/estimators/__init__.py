@@ -5,7 +5,8 @@ base                what all embeddings share: new rows, files, reports
 graph_kernel_pca    ``GraphKernelPCA``: kernels and graphs, weights learned
 semi_supervised     ``SemiSupervisedGraphKernelPCA``: a few labels, or pairs
 multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways
-modes               from tables of any kind to one table of numbers
+mode_tables         which columns are a mode, of tables of any library
+modes               from the tables of modes to numbers
 reading             rows and parameters, checked at the door
 statement           from arguments and rows to the Problem
 fitting             what every fit does: bind, plan, state, choose, solve

@@ -22,13 +22,11 @@ from graphfold.kernels import Kernel
 from graphfold.kernels.degenerate import degeneracy
 from graphfold.model.alternate import Alternation
 from graphfold.model.problem import Problem
-from graphfold.model.terms import ends_of_spectrum
+from graphfold.model.terms import negative_part
 from graphfold.solvers import Eigenpairs
 
 # from here to the line of the user who called fit
 _DEPTH = 4
-#: a negative eigenvalue beyond this share of the largest is no rounding
-INDEFINITE = 1e-6
 
 
 def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) -> None:
@@ -53,8 +51,8 @@ def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) 
 def on_indefinite(problem: Problem, rng: np.random.Generator) -> None:
     """A kernel that nobody promises to be positive, and that is not."""
     for term in problem.kernels:
-        lowest, highest = ends_of_spectrum(term, center=problem.center, rng=rng)
-        if lowest < -INDEFINITE * max(abs(highest), abs(lowest)):
+        found = negative_part(term, center=problem.center, rng=rng)
+        if found is not None:
             several = len(problem.kernels) > 1
             remedy = (
                 "its weight is the positive part of its share"
@@ -63,8 +61,8 @@ def on_indefinite(problem: Problem, rng: np.random.Generator) -> None:
             )
             warnings.warn(
                 f"kernel {term.name!r} is indefinite, its eigenvalues run from "
-                f"{lowest:.3g} to {highest:.3g}: {remedy}; clip or shift its spectrum "
-                "if that is not meant",
+                f"{found[0]:.3g} to {found[1]:.3g}: {remedy}; clip or shift its "
+                "spectrum if that is not meant",
                 IndefiniteKernelWarning,
                 stacklevel=_DEPTH,
             )

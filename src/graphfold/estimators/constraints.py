@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from graphfold import io
-from graphfold.arrays import Array
+from graphfold.arrays import Array, is_missing_value
 from graphfold.errors import ConstraintError, MissingLabelsWarning
 from graphfold.graphs.links import (
     UNKNOWN,
@@ -38,24 +38,34 @@ def read_target(y: Any, n: int) -> tuple[Array, Array | None]:
     if y is None:
         return nothing, None
     check_consistent_length(np.empty((n, 0)), y)
+    if isinstance(y, list | tuple):
+        y = _objects(y)  # NumPy alone would make a class "nan" of a missing label
     y = np.asarray(column_or_1d(y, warn=True))
     if y.dtype.kind not in "fiub":
         known = np.array([not _is_unknown(label) for label in y.tolist()], dtype=bool)
-        names = np.array([str(label) for label in y[known].tolist()])
-    else:
-        if np.isinf(y).any():
-            raise ConstraintError("y must not contain infinity; use NaN for unknown")
-        known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(n, dtype=bool)
-        if y.dtype.kind == "f" and (y[known] % 1 != 0).any():
-            return nothing, y.astype(np.float64)
-        known &= y != UNKNOWN if y.dtype.kind in "fi" else True
-        names = y[known]
-    nothing[known] = np.unique(names, return_inverse=True)[1]
+        listed = y[known].tolist()
+        if not all(isinstance(x, float | int) for x in listed):
+            nothing[known] = np.unique([str(x) for x in listed], return_inverse=True)[1]
+            return nothing, None
+        y = np.where(known, y, np.nan).astype(np.float64)
+    if np.isinf(y).any():
+        raise ConstraintError("y must not contain infinity; use NaN for unknown")
+    known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(n, dtype=bool)
+    if y.dtype.kind == "f" and (y[known] % 1 != 0).any():
+        return nothing, y.astype(np.float64)
+    known &= (y != UNKNOWN) if y.dtype.kind in "fi" else True
+    nothing[known] = np.unique(y[known], return_inverse=True)[1]
     return nothing, None
 
 
+def _objects(listed: Any) -> Array:
+    labels = np.empty(len(listed), dtype=object)
+    labels[:] = listed
+    return labels
+
+
 def _is_unknown(label: Any) -> bool:
-    return label is None or label == UNKNOWN or label != label
+    return is_missing_value(label) or (not isinstance(label, str) and label == UNKNOWN)
 
 
 def read_links(y: Any, must: Any, cannot: Any, labels: Array | None, n: int) -> Links:
@@ -73,12 +83,19 @@ def read_links(y: Any, must: Any, cannot: Any, labels: Array | None, n: int) -> 
             apart=links.apart + unlike,
             n_labelled=int(np.isfinite(values).sum()),
         )
+    links = replace(links, n_unknown_pairs=lost + also_lost)
     _warn(links)
-    return replace(links, n_unknown_pairs=lost + also_lost)
+    return links
 
 
 def _warn(links: Links) -> None:
-    if not links.together and not links.apart:
+    asked = len(links.must_pairs) + len(links.cannot_pairs)
+    if links.n_unknown_pairs and not asked:
+        message = (
+            f"none of the {links.n_unknown_pairs} pairs of must_link and cannot_link "
+            "is among the rows of X, so they are passed over: check the labels"
+        )
+    elif not links.together and not links.apart:
         message = (
             "no label is known and no pair is given, so the answer is that of "
             "GraphKernelPCA: pass y with some labels, must_link or cannot_link"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice
 from graphfold.estimators.progress import FitProgress
 from graphfold.estimators.statement import (
@@ -86,6 +87,8 @@ def prepare(
 ) -> Fit:
     """State the problem of these rows; ``quiet`` where a trial is made, not the fit."""
     kernels = bind_all(estimator._kernels(X), X, rng)
+    if not kernels and not graphs:
+        raise GraphfoldError("kernel must not be None where there is no graph")
     if not quiet:
         advice.on_kernels(kernels, X, rng)
     plan = estimator._plan(kernels, X)

@@ -12,7 +12,8 @@ from graphfold import check, io
 from graphfold.arrays import Array, floating
 from graphfold.errors import GraphfoldError, ModeError
 from graphfold.estimators.base import GraphEmbedding
-from graphfold.estimators.modes import learn_mode, recipe_for, tables_of
+from graphfold.estimators.mode_tables import tables_of
+from graphfold.estimators.modes import CATEGORICAL, learn_mode, recipe_for
 from graphfold.estimators.progress import with_callbacks
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import generator
@@ -57,8 +58,8 @@ class MultiModalGraphEmbedding(GraphEmbedding):
     weight_norm : float, default=2.0
         Learned weights have unit p-norm; nearer to 1 is sharper.
     kernel : as in GraphKernelPCA, default=None
-        Kernels of all columns (standardised, missing modes at their means) to be
-        added. None: the graphs alone.
+        Kernels to be added, of all columns but categories: real ones standardised,
+        missing modes at their means. None: the graphs alone.
     gamma : float, "median" or None, default="median"
         Width of the kernel.
     graph_strength : float, default=1.0
@@ -175,7 +176,10 @@ random_state, verbose :
         """
         X = self._check_input(X, reset=True)
         tables, labels = tables_of(X, self.modes, self.block_size, self.overlap, None)
-        self._modes = [learn_mode(k, T, columns) for k, (T, columns) in tables.items()]
+        learned = [learn_mode(k, T, columns) for k, (T, columns) in tables.items()]
+        # a kernel looks at numbers, so what is not a number comes last
+        self._modes = sorted(learned, key=lambda mode: mode.kind == CATEGORICAL)
+        self._check_metric()
         n, encoded = self._encode({k: table for k, (table, _) in tables.items()})
         check_parameters(self, n)
         check.at_least("graph_strength", self.graph_strength, 0)
@@ -183,10 +187,12 @@ random_state, verbose :
         graphs = self._mode_graphs(tables)
         rng = generator(self.random_state)
         progress = self._fit_rows(encoded, y, labels, graphs, rng)
-        self.mode_names_ = [mode.name for mode in self._modes]
-        self.mode_kinds_ = [mode.kind for mode in self._modes]
+        self.mode_names_ = [mode.name for mode in learned]
+        self.mode_kinds_ = [mode.kind for mode in learned]
         self.mode_weights_ = self.graph_weights_
-        self.mode_contributions_ = self._by_mode(self._extension.shares_of_fit())
+        heard = bool(self._extension.graphs)
+        shares = self._extension.shares_of_fit() if heard else np.zeros((n, 0))
+        self.mode_contributions_ = self._by_mode(shares)
         progress.finish()
         return self
 
@@ -216,16 +222,19 @@ random_state, verbose :
     def contributions(self, X: Any) -> Array:
         """How much of each sample's place each mode gives; rows sum to 1."""
         check_is_fitted(self)
-        _, edges = self._rows_of_fit().meet(self._encode_new(X), None, None)
+        encoded = self._encode_new(X)
+        if not self._extension.graphs:
+            return self._by_mode(np.zeros((encoded.shape[0], 0)))
+        _, edges = self._rows_of_fit().meet(encoded, None, None)
         return self._by_mode(self._extension.shares_of_rows(edges))
 
     def _by_mode(self, shares: Array) -> Array:
         """Shares of the graphs that have a say, in the order of all modes."""
         names = [share.name for share in self._extension.graphs]
-        found = np.zeros((len(shares), len(self._modes)))
-        for i, mode in enumerate(self._modes):
-            if mode.name in names:
-                found[:, i] = shares[:, names.index(mode.name)]
+        found = np.zeros((len(shares), len(self.mode_names_)))
+        for i, name in enumerate(self.mode_names_):
+            if name in names:
+                found[:, i] = shares[:, names.index(name)]
         return found
 
     # -- tables -----------------------------------------------------------------------
@@ -249,7 +258,8 @@ random_state, verbose :
 
     def _encode_new(self, X: Any) -> Any:
         X = self._check_input(X, reset=False)
-        tables, _ = tables_of(X, None, None, 0, self._modes)
+        columns = {mode.name: mode.columns for mode in self._modes}
+        tables, _ = tables_of(X, None, None, 0, columns)
         for mode in self._modes:
             table = tables[mode.name][0]
             if table is not None and table.shape[1] != mode.width:
@@ -271,7 +281,8 @@ random_state, verbose :
         for mode in self._modes:
             table = tables[mode.name]
             if table is None:
-                values, known = np.zeros((n, mode.width), dtype), np.zeros(n, bool)
+                values = np.tile(mode.means, (n, 1)).astype(dtype)
+                known = np.zeros(n, dtype=bool)
             else:
                 values, known = mode.encode(table, dtype)
             numbers.append(values)
@@ -296,20 +307,36 @@ random_state, verbose :
             "n_jobs": self.n_jobs,
         }
         width = int(self._starts[-1])
-        return {
+        graphs: dict[str, Graph | GraphRecipe] = {
             mode.name: ModeGraph(
                 recipe_for(mode, tables[mode.name][0], self.metric, settings),
                 int(self._starts[i]),
                 int(self._starts[i + 1]),
                 width + i,
+                dense=not mode.sparse,
             )
             for i, mode in enumerate(self._modes)
         }
+        return {name: graphs[name] for name in tables}
 
     def _kernels(self, X: Any) -> dict[str, Kernel]:
-        width = int(self._starts[-1])
-        found = kernels_from(self.kernel, gamma=self.gamma, n_features=width)
+        """Kernels of the columns that are numbers; the code of a category is none."""
+        numbers = [mode for mode in self._modes if mode.kind != CATEGORICAL]
+        width = sum(mode.width for mode in numbers)
+        found = kernels_from(self.kernel, gamma=self.gamma, n_features=max(width, 1))
+        if found and not numbers:
+            raise GraphfoldError("kernel must be None where every mode is categorical")
         return {name: OnColumns(kernel, 0, width) for name, kernel in found.items()}
+
+    def _check_metric(self) -> None:
+        names = [mode.name for mode in self._modes]
+        if isinstance(self.metric, dict):
+            unknown = [name for name in self.metric if name not in names]
+            if unknown:
+                raise ModeError(
+                    f"metric must name modes among {check.some_of(names)}; got "
+                    f"{check.some_of(unknown)}"
+                )
 
     def _responses(self) -> Any:
         auto = isinstance(self.response, str)

@@ -18,7 +18,12 @@ from scipy.sparse.csgraph import connected_components
 from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import ConstraintError
-from graphfold.graphs.labels import LabelIndex, as_labels
+from graphfold.graphs.labels import (
+    LabelIndex,
+    as_labels,
+    comparable,
+    first_duplicate,
+)
 from graphfold.graphs.laplacian import inverse_sqrt
 from graphfold.operators import (
     Dense,
@@ -232,10 +237,13 @@ def positions_of_pairs(
     """
     if pairs is None or len(pairs) == 0:
         return np.empty((0, 2), dtype=np.int64), 0
-    listed = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
-    if not all(isinstance(p, list | tuple) and len(p) == 2 for p in listed):
+    listed = [
+        p.tolist() if isinstance(p, np.ndarray | np.generic) else p for p in pairs
+    ]
+    wrong = [p for p in listed if not isinstance(p, list | tuple) or len(p) != 2]
+    if wrong:
         raise ConstraintError(
-            f"{name} must be pairs of labels or of positions; got {listed[0]!r}"
+            f"{name} must be pairs of labels or of positions; got {wrong[0]!r}"
         )
     ends = as_labels([end for pair in listed for end in pair])
     if labels is None:
@@ -246,11 +254,16 @@ def positions_of_pairs(
                 "labels as its index, or node_ids="
             )
         return ends.reshape(-1, 2).astype(np.int64), 0
-    found = LabelIndex(labels).find(ends).reshape(-1, 2)
-    if (found < 0).all():
+    repeated = first_duplicate(labels)
+    if repeated is not None:
         raise ConstraintError(
-            f"{name} must name rows of X; none of {check.some_of(ends)} is a label "
+            f"{name} needs distinct labels of the rows; {repeated!r} occurs twice"
+        )
+    if not comparable(ends, labels):
+        raise ConstraintError(
+            f"{name} must name rows of X; none of {check.some_of(ends)} can be a label "
             f"such as {check.some_of(labels, 3)}"
         )
+    found = LabelIndex(labels).find(ends).reshape(-1, 2)
     here = (found >= 0).all(axis=1)
     return found[here], int((~here).sum())

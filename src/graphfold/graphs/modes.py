@@ -23,6 +23,8 @@ class ModeGraph(GraphRecipe):
         The columns from ``start`` up to, not including, ``stop``.
     presence : int
         The column that is 1 where a row has this mode and 0 where it misses it.
+    dense : bool, default=False
+        Hand the columns on as a dense array where the table is sparse.
 
     Examples
     --------
@@ -35,12 +37,18 @@ class ModeGraph(GraphRecipe):
     """
 
     def __init__(
-        self, recipe: GraphRecipe, start: int, stop: int, presence: int
+        self,
+        recipe: GraphRecipe,
+        start: int,
+        stop: int,
+        presence: int,
+        dense: bool = False,
     ) -> None:
         self.recipe = recipe
         self.start = start
         self.stop = stop
         self.presence = presence
+        self.dense = dense
 
     def present(self, X: Any) -> Array | None:
         column = X[:, [self.presence]]
@@ -52,7 +60,10 @@ class ModeGraph(GraphRecipe):
         """The columns of the rows that have the mode, and which rows they are."""
         known = self.present(X)
         rows = np.arange(X.shape[0]) if known is None else np.flatnonzero(known)
-        return X[rows][:, self.start : self.stop], rows
+        values = X[rows][:, self.start : self.stop]
+        if self.dense and sp.issparse(values):
+            values = values.toarray()
+        return values, rows
 
     def bind(self, X: Any) -> Self:
         return self.with_params(recipe=self.recipe.bind(self._rows(X)[0]))

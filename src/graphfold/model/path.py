@@ -90,7 +90,7 @@ def standard_errors(scores: Array) -> Array:
 
 
 def decide(strengths: Sequence[float], scores: Array, scored_by: str) -> StrengthPath:
-    """The strength of the best score; 0 unless it beats 0 by two paired standard errors.
+    """The strength of the best score; 0 unless that is two standard errors better.
 
     Examples
     --------

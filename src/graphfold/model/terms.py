@@ -34,6 +34,8 @@ from graphfold.solvers import top_eigenpairs
 SMALL_BASIS = 1000
 #: up to this many nodes it is computed where nothing else will do
 LARGEST_BASIS = 10_000
+#: a negative eigenvalue beyond this share of the largest is no rounding
+INDEFINITE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -123,19 +125,22 @@ def kernel_terms(
     )
 
 
-def ends_of_spectrum(
+def negative_part(
     term: Term, *, center: bool, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Lowest and highest eigenvalue of a kernel, roughly; (0, inf) where it is PSD."""
+) -> tuple[float, float] | None:
+    """Lowest and highest eigenvalue of a kernel that has negative ones, roughly.
+
+    None where all are positive but for rounding, or known to be.
+    """
     operator = Centered(term.base) if center else term.base
-    lowest = operator.bounds()[0]
-    if lowest >= 0 or not isinstance(term.base, Dense | Sparse):
-        return 0.0, np.inf
-    ends = [
-        float(top_eigenpairs(part, 1, tol=1e-3, rng=rng).values[0])
-        for part in (-operator, operator)
-    ]
-    return -ends[0], ends[1]
+    if operator.bounds()[0] >= 0 or not isinstance(term.base, Dense | Sparse):
+        return None
+    how: dict[str, Any] = {"solver": "krylov", "tol": 1e-3, "rng": rng}
+    lowest = -float(top_eigenpairs(-operator, 1, **how).values[0])
+    size = float(np.abs(operator.diagonal()).max())
+    if lowest >= -INDEFINITE * size:
+        return None
+    return lowest, float(top_eigenpairs(operator, 1, **how).values[0])
 
 
 def has_cheap_factor(kernel: Kernel, X: Any) -> bool:

@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint bench docs test-lowest clean
+.PHONY: demo test lint bench bench-kernels docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png
@@ -27,6 +27,10 @@ test-lowest: .venv-lowest/.dev
 
 bench: .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.run
+
+bench-kernels: .venv-kernels/.bench
+	.venv-kernels/bin/python -m benchmarks.many_kernels
+	.venv-kernels/bin/python -m benchmarks.report
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -57,5 +61,10 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	.venv-bench/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements.txt -e '.[plot]'
 	touch $@
 
+.venv-kernels/.bench: pyproject.toml benchmarks/requirements-kernels.txt
+	$(PYTHON) -m venv .venv-kernels
+	.venv-kernels/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-kernels.txt -e .
+	touch $@
+
 clean:
-	rm -rf .venv .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-kernels .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache

@@ -126,6 +126,16 @@ def test_the_model_can_be_kept(points, tmp_path, capsys):
     assert_allclose(graphfold.load(model).embedding_, np.load(tmp_path / "o.npy"))
 
 
+def test_the_strength_may_choose_itself(points, tmp_path, capsys):
+    write(tmp_path, "data.npy", points)
+    A = np.triu(np.random.default_rng(0).random((60, 60)) < 0.1, 1)
+    np.save(tmp_path / "graph.npy", (A + A.T).astype(float))
+    model = str(tmp_path / "model.npz")
+    more = ["--strength", "auto", "--model", model]
+    assert embed(tmp_path, "data.npy", "graph.npy", "o.npy", *more) == 0
+    assert graphfold.load(model).strength_path_.scored_by == "columns"
+
+
 MISTAKES = {
     "no file": (["embed", "nothing.csv", "-o", "o.csv"], "nothing.csv is not a file"),
     "unknown format": (["embed", "x.docx", "-o", "o.csv"], "must end in one of .csv"),

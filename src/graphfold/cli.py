@@ -50,7 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     embed.add_argument(
         "--gamma", type=float, help="kernel width; median rule by default"
     )
-    embed.add_argument("--strength", type=float, default=1.0, help="of the graph")
+    embed.add_argument(
+        "--strength", type=_strength, default=1.0, help='of the graph: a number, "auto"'
+    )
     embed.add_argument(
         "--laplacian", default="normalized", choices=("normalized", "combinatorial")
     )
@@ -62,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     embed.add_argument("-v", "--verbose", action="count", default=0)
     embed.set_defaults(run=_embed)
     return parser
+
+
+def _strength(text: str) -> float | str:
+    return text if text.startswith("auto") else float(text)
 
 
 def _demo(arguments: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ import graphfold
 from graphfold import Graph, GraphKernelPCA, NeighborGraph, kernels, responses
 from graphfold.errors import (
     GraphError,
+    GraphfoldError,
     IndefiniteKernelWarning,
     KernelError,
     LabelError,
@@ -331,3 +332,30 @@ def test_many_terms_may_be_printed(points):
     for name in KERNELS:
         assert f"K[{name}]" in model.formula_
     assert str(model.axis_report_).startswith("axis")
+
+
+def test_a_matrix_does_not_stand_in_a_list(points):
+    with pytest.raises(KernelError, match="list of matrices as X"):
+        GraphKernelPCA(2, kernel=["precomputed", "rbf"]).fit(points @ points.T)
+
+
+# -- graphs alone ----------------------------------------------------------------------
+
+
+def test_without_a_kernel_it_is_laplacian_eigenmaps(points):
+    model = GraphKernelPCA(2, kernel=None, graph=adjacency(1)).fit(points)
+    L = dense_laplacian(adjacency(1), "normalized")
+    _, V = top(centred(-L), 2)
+    assert largest_angle(model.eigenvectors_, V) < 1e-6
+    assert_allclose(model.embedding_.T @ model.embedding_, np.eye(2), atol=1e-9)
+    assert not hasattr(model, "score")
+
+
+def test_without_a_kernel_a_row_needs_an_edge(points):
+    table = pd.DataFrame(points, index=NAMES)
+    model = GraphKernelPCA(2, kernel=None, graph=labelled(adjacency(1))).fit(table[:50])
+    assert np.isfinite(model.transform(table[50:])).all()
+    with pytest.raises(GraphfoldError, match="no edge to the rows of the fit: 1"):
+        model.transform(table[50:53], edges=np.eye(50)[[0, 1, 2]] * [[1], [0], [1]])
+    with pytest.raises(GraphfoldError, match="kernel must not be None"):
+        GraphKernelPCA(2, kernel=None).fit(points)

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphfold import check, io
 from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
@@ -192,11 +194,26 @@ class GraphEmbedding(
         )
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:
+        if self._extension.data is None:
+            self._refuse_rows_without_edges(known, weights)
         Z = self._extension.place(X, weights) * self._scales
         if self._rotation is not None:
             Z = Z @ self._rotation
         Z[known >= 0] = self.embedding_[known[known >= 0]]
         return np.asarray(Z)
+
+    def _refuse_rows_without_edges(self, known: Array, weights: Any) -> None:
+        """Without a kernel nothing but edges says where a new row belongs."""
+        linked = known >= 0
+        for edges in weights.values():
+            if edges is not None:
+                linked |= np.diff(sp.csr_array(edges).indptr) > 0
+        lost = np.flatnonzero(~linked)
+        if len(lost):
+            raise GraphfoldError(
+                "rows of X must have edges where there is no kernel to place them; "
+                f"these have no edge to the rows of the fit: {check.some_of(lost)}"
+            )
 
     # -- files ------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ class Fit:
             say = None if progress is None else progress.objective_risen
             norm = float(estimator.weight_norm)
             result = alternate(problem, d, norm=norm, on_round=say, **how)
-        self.how["start"] = result.pairs.vectors  # the next strength starts here
+        self.how["start"] = result.pairs.start  # the next strength starts here
         return result
 
 

@@ -67,6 +67,13 @@ def kernels_from(kernel: Any, **words: Any) -> dict[str, Kernel]:
     named = kernel if isinstance(kernel, dict) else dict(_numbered(kernel))
     found: dict[str, Kernel] = {}
     for name, part in named.items():
+        if isinstance(part, Precomputed) or (
+            isinstance(part, str) and part == "precomputed"
+        ):
+            raise KernelError(
+                "kernel must not hold a precomputed kernel beside others: use "
+                'kernel="precomputed" and a list of matrices as X'
+            )
         if isinstance(part, str) and part == GRID:
             found |= {f"{name} {k}": grid for k, grid in gaussian_grid().items()}
         else:

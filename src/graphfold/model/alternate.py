@@ -98,7 +98,7 @@ def alternate(
     for number in range(1, max_rounds + 1):
         loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
         pairs = problem.solve(d, **how, tol=asked if converged else loose)
-        how["start"] = pairs.vectors
+        how["start"] = pairs.start
         trace.append(float(pairs.values.sum(dtype=np.float64)))
         if converged or (on_round is not None and on_round(number, trace[-1])):
             break

@@ -47,4 +47,4 @@ def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array |
     how = {**how, "tol": 1e-3 if single else 1e-4, "needed": 1}
     pairs = top_eigenpairs(operator, d, avoid=trivial, **how)
     top = float(pairs.values[0])
-    return (top if top > 0 else 1.0), pairs.vectors
+    return (top if top > 0 else 1.0), pairs.start

@@ -99,6 +99,7 @@ def block_krylov(request: Request) -> Eigenpairs:
         n_products=n_products,
         size=size,
         next_value=value_after(values, residuals, d, size),
+        spare=V[:, d:width],
     )
 
 

@@ -31,7 +31,8 @@ class Eigenpairs:
     ``residuals`` are ``|M v - value v|`` relative to the size of M (the largest size of
     an eigenvalue met), so they can be compared with ``tol``. ``size`` is that size.
     ``next_value`` is where the spectrum goes on after the last pair: an estimate from
-    above, its residual added; NaN where there is nothing more.
+    above, its residual added; NaN where there is nothing more. ``spare`` are further
+    vectors that came along, not converged: with them a nearby problem starts faster.
     """
 
     values: Array
@@ -42,8 +43,16 @@ class Eigenpairs:
     n_products: int
     size: float = 1.0
     next_value: float = np.nan
+    spare: Array | None = None
     solver: str = ""
     reason: str = ""
+
+    @property
+    def start(self) -> Array:
+        """Where to start a problem that differs a little."""
+        if self.spare is None or self.spare.shape[1] == 0:
+            return self.vectors
+        return np.hstack([self.vectors, self.spare])
 
 
 @dataclass(frozen=True)

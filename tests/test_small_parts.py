@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphfold import check, datasets, plot
+from graphfold import GraphKernelPCA, NeighborGraph, check, datasets, plot
 from graphfold.arrays import (
     matching_rows,
     new_directions,
@@ -103,6 +103,28 @@ def test_plots_take_and_return_an_ax(rng):
     assert len(plot.embedding(Z, np.arange(40)).texts) == 0
     with pytest.raises(GraphfoldError, match="two columns"):
         plot.embedding(Z[:, :1])
+    plt.close("all")
+
+
+def test_weights_and_paths_are_drawn(rng):
+    matplotlib = pytest.importorskip("matplotlib", reason="plots are an extra")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    X = rng.standard_normal((60, 6))
+    model = GraphKernelPCA(
+        2, kernel=["rbf", "linear"], graph=NeighborGraph(5), graph_strength="auto"
+    ).fit(X)
+    ax = plot.weights(model)
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(
+        [*model.kernel_weights_, *model.graph_weights_]
+    )
+    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert ticks == ["kernel: rbf", "kernel: linear", "graph: graph"]
+    ax = plot.strength_path(model, title="path")
+    assert f"chosen: {model.graph_strength_:g}" in [t.get_text() for t in ax.texts]
+    with pytest.raises(GraphfoldError, match='"auto"'):
+        plot.strength_path(GraphKernelPCA(2).fit(X))
     plt.close("all")
 
 

@@ -55,14 +55,137 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str = "") ->
         ax.scatter(Z[:, 0], Z[:, 1], s=size, color=_COLOURS[0], linewidths=0, alpha=0.7)
     else:
         _scatter_by_class(ax, Z, np.asarray(labels), size)
-    ax.set_title(title, fontsize=11, loc="left")
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_xlabel("component 1", fontsize=9, color="#555555")
     ax.set_ylabel("component 2", fontsize=9, color="#555555")
+    ax.margins(0.03)
+    return _plain(ax, title)
+
+
+def weights(model: Any, *, ax: Any = None, title: str = "") -> Any:
+    """Bars of the weights that a model has learned, kernels and graphs by name.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    ax : matplotlib Axes, default=None
+    title : str
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from graphfold import GraphKernelPCA, plot
+    >>> X = np.random.default_rng(0).random((30, 3))
+    >>> ax = plot.weights(GraphKernelPCA(2, kernel=["rbf", "linear"]).fit(X))
+    """
+    plt = _pyplot()
+    groups = [
+        ("kernel", model.kernel_names_, model.kernel_weights_, _COLOURS[0]),
+        ("graph", model.graph_names_, model.graph_weights_, _COLOURS[4]),
+    ]
+    shown = [group for group in groups if len(group[1])]
+    n_bars = sum(len(names) for _, names, _, _ in shown)
+    if ax is None:
+        size = (5, 0.8 + 0.32 * n_bars)
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    place, ticks = 0, []
+    for kind, names, values, colour in shown:
+        places = range(place, place + len(names))
+        ax.barh(places, values, color=colour, height=0.7, label=kind)
+        ticks += [f"{kind}: {name}" if len(shown) > 1 else name for name in names]
+        for y, value in zip(places, values, strict=True):
+            ax.annotate(f" {value:.2f}", (value, y), va="center", fontsize=8)
+        place += len(names)
+    ax.set_yticks(range(n_bars), ticks, fontsize=9)
+    ax.invert_yaxis()
+    ax.set_xlabel("weight", fontsize=9, color="#555555")
+    ax.margins(x=0.12)
+    return _plain(ax, title)
+
+
+def strength_path(model: Any, *, ax: Any = None, title: str = "") -> Any:
+    """How much better than strength 0 each strength foretells, with standard errors.
+
+    Parameters
+    ----------
+    model : estimator fitted with ``graph_strength="auto"``, or its ``strength_path_``
+    ax : matplotlib Axes, default=None
+    title : str
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from graphfold import GraphKernelPCA, NeighborGraph, plot
+    >>> X = np.random.default_rng(0).random((40, 6))
+    >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto").fit(X)
+    >>> ax = plot.strength_path(model)
+    """
+    plt = _pyplot()
+    path = getattr(model, "strength_path_", model)
+    if not hasattr(path, "standard_errors"):
+        raise GraphfoldError(
+            "model must be fitted with a graph and "
+            'graph_strength="auto"; it has no strength_path_'
+        )
+    if ax is None:
+        ax = plt.subplots(figsize=(5, 3.2), layout="constrained")[1]
+    places = np.arange(len(path.strengths))
+    ax.axhline(0, color="#999999", linewidth=0.8)
+    ax.errorbar(
+        places,
+        path.gains,
+        yerr=path.standard_errors,
+        color=_COLOURS[0],
+        marker="o",
+        markersize=4,
+        capsize=2,
+        linewidth=1.2,
+    )
+    chosen = int(np.argmax(path.strengths == path.chosen))
+    ax.plot(
+        places[chosen],
+        path.gains[chosen],
+        "o",
+        color=_COLOURS[4],
+        markersize=9,
+        zorder=3,
+    )
+    ax.annotate(
+        f"chosen: {path.chosen:g}",
+        (places[chosen], path.gains[chosen] + path.standard_errors[chosen]),
+        xytext=(0, 8),
+        textcoords="offset points",
+        ha="center" if 0 < chosen < len(places) - 1 else ("left", "right")[chosen > 0],
+        fontsize=9,
+        color=_COLOURS[4],
+    )
+    ax.set_xticks(places, [f"{s:g}" for s in path.strengths], fontsize=8)
+    ax.set_xlabel("graph_strength", fontsize=9, color="#555555")
+    ax.set_ylabel(
+        f"{path.scored_by} foretold, gain over 0", fontsize=9, color="#555555"
+    )
+    ax.tick_params(axis="y", labelsize=8)
+    ax.margins(y=0.18)
+    return _plain(ax, title)
+
+
+def _plain(ax: Any, title: str) -> Any:
+    ax.set_title(title, fontsize=11, loc="left")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    ax.margins(0.03)
     return ax
 
 

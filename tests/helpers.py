@@ -40,3 +40,33 @@ def dense_laplacian(A, kind):
                 scale = np.sqrt(degrees[i] * degrees[j])
                 L[i, j] = L[i, j] / scale if scale > 0 else 0.0
     return L
+
+
+def link_closure(codes, must=(), cannot=()):
+    """Same and apart as n x n tables, closed by loops; nothing of the library."""
+    n = len(codes)
+    same = np.eye(n, dtype=bool)
+    apart = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        for j in range(n):
+            if codes[i] >= 0 and codes[j] >= 0:
+                same[i, j] |= codes[i] == codes[j]
+                apart[i, j] |= codes[i] != codes[j]
+    for i, j in must:
+        same[i, j] = same[j, i] = True
+    for i, j in cannot:
+        apart[i, j] = apart[j, i] = True
+    for k in range(n):  # Warshall
+        for i in range(n):
+            if same[i, k]:
+                same[i] |= same[k]
+    spread = np.zeros((n, n), dtype=bool)
+    for a, b in zip(*np.nonzero(apart), strict=True):
+        spread |= np.outer(same[a], same[b])
+    return same, spread
+
+
+def link_tables(codes, must=(), cannot=()):
+    """Adjacency of what is together and of what is apart, closed by loops."""
+    same, apart = link_closure(codes, must, cannot)
+    return (same & ~np.eye(len(codes), dtype=bool)).astype(float), apart.astype(float)

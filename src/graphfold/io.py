@@ -97,6 +97,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     }
     if params.get("graph") is not None:
         params["graph"] = _own_graphs(params["graph"])
+    if params.get("align_to") is not None:
+        reference = params["align_to"]
+        params["align_to"] = np.asarray(getattr(reference, "embedding_", reference))
     header = {
         "format": FORMAT,
         "estimator": type(estimator).__name__,
@@ -181,6 +184,8 @@ def _encode(value: Any, arrays: dict[str, Any], where: str) -> Any:
         return value
     if isinstance(value, np.generic):
         return _encode(value.item(), arrays, where)
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
     if isinstance(value, list | tuple):
         items = [_encode(item, arrays, where) for item in value]
         return items if isinstance(value, list) else {"tuple": items}

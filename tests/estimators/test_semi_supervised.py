@@ -26,7 +26,12 @@ from graphfold.errors import (
     LabelError,
     MissingLabelsWarning,
 )
-from tests.helpers import assert_same_up_to_sign, dense_laplacian, largest_angle
+from tests.helpers import (
+    assert_same_up_to_sign,
+    dense_laplacian,
+    largest_angle,
+    link_tables,
+)
 
 N = 60
 LABELS = np.array([f"row{i}" for i in range(N)])
@@ -52,29 +57,6 @@ def by_name(pairs):
 
 
 # -- the formula, with loops and LAPACK ------------------------------------------------
-
-
-def link_tables(codes, must=(), cannot=()):
-    """Adjacency of what is together and of what is apart, closed by loops."""
-    n = len(codes)
-    same, apart = np.eye(n, dtype=bool), np.zeros((n, n), dtype=bool)
-    for i in range(n):
-        for j in range(n):
-            if codes[i] >= 0 and codes[j] >= 0:
-                same[i, j] |= codes[i] == codes[j]
-                apart[i, j] |= codes[i] != codes[j]
-    for i, j in must:
-        same[i, j] = same[j, i] = True
-    for i, j in cannot:
-        apart[i, j] = apart[j, i] = True
-    for k in range(n):
-        for i in range(n):
-            if same[i, k]:
-                same[i] |= same[k]
-    spread = np.zeros((n, n), dtype=bool)
-    for a, b in zip(*np.nonzero(apart), strict=True):
-        spread |= np.outer(same[a], same[b])
-    return (same & ~np.eye(n, dtype=bool)).astype(float), spread.astype(float)
 
 
 def continuous_tables(y):

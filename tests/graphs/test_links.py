@@ -16,7 +16,7 @@ from graphfold.graphs.links import (
     positions_of_pairs,
     similarity_links,
 )
-from tests.helpers import dense_laplacian
+from tests.helpers import dense_laplacian, link_closure, link_tables
 
 KINDS = ("normalized", "combinatorial")
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
@@ -30,35 +30,6 @@ def made(codes, must=(), cannot=(), names=None):
     codes = np.asarray(codes)
     names = np.arange(len(codes)) if names is None else np.asarray(names)
     return class_links(codes, as_pairs(must), as_pairs(cannot), names)
-
-
-def brute_force(codes, must=(), cannot=()):
-    """Same and apart as n x n tables, closed by loops; nothing of the library."""
-    n = len(codes)
-    same = np.eye(n, dtype=bool)
-    apart = np.zeros((n, n), dtype=bool)
-    for i in range(n):
-        for j in range(n):
-            if codes[i] >= 0 and codes[j] >= 0:
-                same[i, j] |= codes[i] == codes[j]
-                apart[i, j] |= codes[i] != codes[j]
-    for i, j in must:
-        same[i, j] = same[j, i] = True
-    for i, j in cannot:
-        apart[i, j] = apart[j, i] = True
-    for k in range(n):  # Warshall
-        for i in range(n):
-            if same[i, k]:
-                same[i] |= same[k]
-    spread = np.zeros((n, n), dtype=bool)
-    for a, b in zip(*np.nonzero(apart), strict=True):
-        spread |= np.outer(same[a], same[b])
-    return same, spread
-
-
-def adjacencies(codes, must=(), cannot=()):
-    same, apart = brute_force(codes, must, cannot)
-    return (same & ~np.eye(len(codes), dtype=bool)).astype(float), apart.astype(float)
 
 
 def assert_same_graph(parts, A, kind):
@@ -110,7 +81,7 @@ def anything(draw):
 @given(asked=consistent())
 def test_laplacians_of_random_labels_and_pairs(kind, asked):
     links = made(*asked)
-    A_same, A_apart = adjacencies(*asked)
+    A_same, A_apart = link_tables(*asked)
     assert_same_graph(links.together, A_same, kind)
     assert_same_graph(links.apart, A_apart, kind)
 
@@ -120,7 +91,7 @@ def test_laplacians_of_random_labels_and_pairs(kind, asked):
 def test_degrees_are_numbers_of_links(asked):
     links = made(*asked)
     for parts, A in zip(
-        (links.together, links.apart), adjacencies(*asked), strict=True
+        (links.together, links.apart), link_tables(*asked), strict=True
     ):
         degrees = np.sum([part.degrees for part in parts], axis=0)
         assert_allclose(degrees, A.sum(axis=1), atol=1e-12)
@@ -131,7 +102,7 @@ def test_degrees_are_numbers_of_links(asked):
 def test_groups_are_the_rows_that_must_be_together(asked):
     codes, must, cannot = asked
     groups = made(*asked).groups
-    same, _ = brute_force(*asked)
+    same, _ = link_closure(*asked)
     named = {i for pair in must + cannot for i in pair}
     for i in range(len(codes)):
         assert (groups[i] >= 0) == (codes[i] >= 0 or i in named)
@@ -143,7 +114,7 @@ def test_groups_are_the_rows_that_must_be_together(asked):
 @settings(deadline=None)
 @given(asked=anything())
 def test_an_error_exactly_where_the_loops_find_a_contradiction(asked):
-    same, apart = brute_force(*asked)
+    same, apart = link_closure(*asked)
     if (same & apart).any():
         with pytest.raises(ConstraintError, match="contradict"):
             made(*asked)

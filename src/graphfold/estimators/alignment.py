@@ -8,17 +8,24 @@ import numpy as np
 
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
-from graphfold.graphs.labels import LabelIndex
+from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 
 
 def reference_for(align_to: Any, Z: Array, labels: Array | None) -> tuple[Array, Array]:
     """Rows of Z and the rows of the reference that they should lie near to.
 
-    An array has a row for each row of the fit. A fitted estimator is met by label
-    where both have labels: the rows that both know are compared.
+    An array has a row for each row of the fit. A fitted estimator, or a DataFrame, is
+    met by label where both have distinct labels: the rows that both know are compared.
     """
+    if hasattr(align_to, "get_params") and not hasattr(align_to, "embedding_"):
+        raise GraphfoldError(
+            "align_to must be fitted; clone, and a search that clones, takes that "
+            "away: pass its embedding_ as a DataFrame with labels as its index"
+        )
     embedding = getattr(align_to, "embedding_", align_to)
-    theirs = getattr(align_to, "_fit_labels", None)
+    theirs = getattr(align_to, "_row_labels", None)
+    if hasattr(align_to, "iloc"):
+        theirs = as_labels(align_to.index)
     reference = np.asarray(embedding, dtype=np.float64)
     if reference.ndim != 2 or reference.shape[1] != Z.shape[1]:
         raise GraphfoldError(
@@ -27,7 +34,10 @@ def reference_for(align_to: Any, Z: Array, labels: Array | None) -> tuple[Array,
         )
     if not np.isfinite(reference).all():
         raise GraphfoldError("align_to must be finite; it contains NaN or infinity")
-    if labels is not None and theirs is not None:
+    distinct = all(
+        part is not None and first_duplicate(part) is None for part in (labels, theirs)
+    )
+    if labels is not None and theirs is not None and distinct:
         where = LabelIndex(theirs).find(labels)
         common = np.flatnonzero(where >= 0)
         if len(common) < Z.shape[1]:

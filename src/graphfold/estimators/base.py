@@ -70,6 +70,9 @@ class GraphEmbedding(
 
     # -- fit --------------------------------------------------------------------------
 
+    #: labels of the rows of the fit, whether or not a graph asks for them
+    _row_labels: Array | None = None
+
     def _fit_rows(
         self,
         X: Any,
@@ -104,7 +107,13 @@ class GraphEmbedding(
         progress: FitProgress,
     ) -> float:
         self.__dict__.pop("strength_path_", None)
-        if self.graph_strength not in AUTO:
+        auto = isinstance(self.graph_strength, str) and self.graph_strength in AUTO
+        if not self._kernels(X) and (auto or self.graph_strength == 0):
+            raise GraphfoldError(
+                "graph_strength must be a number above 0 where there is no kernel: "
+                f"the graphs are all there is; got {self.graph_strength!r}"
+            )
+        if not auto:
             return float(self.graph_strength)
         if not graphs:
             return 0.0
@@ -158,20 +167,22 @@ class GraphEmbedding(
         self.solver_, self.solver_reason_ = pairs.solver, fit.plan.reason
         self.axis_report_ = axis_report(pairs)
         self.formula_ = str(problem)
-        self._keep_energies(data)
         self._turn(pairs.values, V)
+        self._keep_energies(data)
 
     def _keep_energies(self, data: Any) -> None:
         self.__dict__.pop("explained_variance_ratio_", None)
         if data is not None:
-            self.explained_variance_ratio_ = data.energies / (data.trace or 1.0)
+            T = np.eye(len(data.gram)) if self._rotation is None else self._rotation
+            energies = np.einsum("ij,ik,kj->j", T, data.gram, T)
+            self.explained_variance_ratio_ = energies / (data.trace or 1.0)
 
     def _turn(self, values: Array, V: Array) -> None:
         """The embedding, its axes turned towards ``align_to`` if there is one."""
         Z = V * self._scales
         self._rotation = None
         if self.align_to is not None:
-            own, reference = reference_for(self.align_to, Z, self._fit_labels)
+            own, reference = reference_for(self.align_to, Z, self._row_labels)
             T = nearest_rotation(own, reference)
             values = carried_eigenvalues(values, T).astype(values.dtype)
             self._rotation = T.astype(V.dtype)

@@ -52,6 +52,13 @@ def read_target(y: Any, n: int) -> tuple[Array, Array | None]:
         raise ConstraintError("y must not contain infinity; use NaN for unknown")
     known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(n, dtype=bool)
     if y.dtype.kind == "f" and (y[known] % 1 != 0).any():
+        if (y == UNKNOWN).any():
+            warnings.warn(
+                "y is continuous, so -1 is a label like any other in it: use NaN for "
+                "rows whose label is unknown",
+                MissingLabelsWarning,
+                stacklevel=6,
+            )
         return nothing, y.astype(np.float64)
     known &= (y != UNKNOWN) if y.dtype.kind in "fi" else True
     nothing[known] = np.unique(y[known], return_inverse=True)[1]

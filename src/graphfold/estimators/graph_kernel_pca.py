@@ -14,7 +14,7 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators import rows
 from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.importance import FeatureImportances, importances
-from graphfold.estimators.progress import with_callbacks
+from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import (
     check_parameters,
     matrices_side_by_side,
@@ -84,8 +84,10 @@ class GraphKernelPCA(GraphEmbedding):
     max_memory : int or str, default=None
         Budget such as "2GB" beyond X and the graph; a kernel matrix that does not fit
         is computed in strips at each product.
-    align_to : array of shape (n, n_components) or fitted estimator, default=None
-        Turn the axes to lie as near as possible to these, eigenvalues carried along.
+    align_to : array (n, n_components), DataFrame or fitted estimator, default=None
+        Turn the axes to lie as near as possible to these, eigenvalues carried along;
+        rows are met by label where both sides have labels. ``residuals_`` and
+        ``axis_report_`` are of the axes before they are turned.
     fit_inverse_transform : bool, default=False
         Learn ``inverse_transform`` by kernel ridge regression.
     alpha : float, default=1.0
@@ -190,6 +192,7 @@ class GraphKernelPCA(GraphEmbedding):
     # -- fit --------------------------------------------------------------------------
 
     @with_callbacks
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Learn the embedding of the rows of X.
 
@@ -209,6 +212,7 @@ class GraphKernelPCA(GraphEmbedding):
         raw, X = X, self._read(X, reset=True)
         check_parameters(self, X.shape[0])
         labels = rows.labels_of_rows(raw, node_ids, graphs, X.shape[0])
+        self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
         rng = generator(self.random_state)
         progress = self._fit_rows(X, y, labels, graphs, rng)
         self._keep_kernel(rng)

@@ -65,10 +65,17 @@ def _from_tables(
             f"{check.some_of(unknown)} as well"
         )
     given = {name: tables[name] for name in names if name in tables}
+    given = {k: t.to_frame() if _is_series(t) else t for k, t in given.items()}
     found = {name: _labels(table) for name, table in given.items()}
     labels = {name: part for name, part in found.items() if part is not None}
     arrays = {name: _columns(table, None) for name, table in given.items()}
     rows: Array | None = None
+    if labels and len(labels) < len(given):
+        bare = [name for name in given if name not in labels]
+        raise ModeError(
+            "tables must all have labels as their index, or none of them; "
+            f"{check.some_of(bare)} without, {check.some_of(list(labels))} with"
+        )
     if given and len(labels) == len(given):
         order = list(dict.fromkeys(x for part in labels.values() for x in part))
         rows = np.array(order)
@@ -82,6 +89,34 @@ def _from_tables(
                 "each a DataFrame index of labels, and rows may miss modes"
             )
     return {name: (arrays.get(name), None) for name in names}, rows
+
+
+def _is_series(table: Any) -> bool:
+    return hasattr(table, "to_frame") and not hasattr(table, "columns")
+
+
+def names_of(table: Any) -> list[str] | None:
+    """Names of the columns, or None where they have none."""
+    return [str(c) for c in table.columns] if hasattr(table, "columns") else None
+
+
+def width_of(table: Any) -> int:
+    """Number of columns."""
+    return 1 if _is_series(table) else int(check.table("X", table).shape[1])
+
+
+def in_order(name: Any, table: Any, names: list[str] | None) -> Any:
+    """A table with the columns of the fit in their order; met by name."""
+    given = names_of(table)
+    if names is None or given is None or given == names:
+        return table
+    if sorted(given) != sorted(names):
+        raise ModeError(
+            f"mode {name!r} must have the columns of the fit, {check.some_of(names)}; "
+            f"got {check.some_of(given)}"
+        )
+    places = [given.index(column) for column in names]
+    return table.iloc[:, places] if hasattr(table, "iloc") else table[:, places]
 
 
 def _by_label(table: Any, labels: Array, order: list[Any]) -> Any:
@@ -203,6 +238,11 @@ def _columns(X: Any, columns: Any) -> Any:
 def _from_pandas(part: Any) -> Array:
     """Numbers where all columns are numbers, else objects; categories stay text."""
     kinds = [getattr(dtype, "kind", "O") for dtype in part.dtypes]
+    if any(kind in "mM" for kind in kinds):
+        raise ModeError(
+            "a mode must hold numbers, text or categories; got dates: turn them into "
+            "numbers first"
+        )
     if all(kind in "fiub" for kind in kinds):
         plain = all(isinstance(dtype, np.dtype) for dtype in part.dtypes)
         if plain:

@@ -42,6 +42,7 @@ class Mode:
     means: Array
     categories: list[Array]
     sparse: bool
+    column_names: list[str] | None = None
 
     @property
     def width(self) -> int:
@@ -90,7 +91,9 @@ def rows_present(name: str, table: Any) -> Array:
     return present
 
 
-def learn_mode(name: str, table: Any, columns: Any) -> Mode:
+def learn_mode(
+    name: str, table: Any, columns: Any, column_names: list[str] | None = None
+) -> Mode:
     """A mode whose kind is that of its values, with their means and spreads."""
     if table.shape[1] == 0:
         raise ModeError(f"a mode must have at least one column; mode {name!r} has none")
@@ -109,6 +112,7 @@ def learn_mode(name: str, table: Any, columns: Any) -> Mode:
             spread = squares - np.asarray(table.mean(axis=0)).ravel() ** 2
             scale = np.sqrt(np.where(spread > 0, spread, 1.0))
     elif kind == CATEGORICAL:
+        _refuse_real_columns(name, table[present])
         categories = [np.unique(column) for column in as_text(table[present]).T]
     elif kind == BINARY:
         means = table[present].mean(axis=0, dtype=np.float64)
@@ -117,7 +121,19 @@ def learn_mode(name: str, table: Any, columns: Any) -> Mode:
         shift, spread = values.mean(axis=0), values.std(axis=0)
         scale = np.where(spread > 1e-12 * np.abs(values).max(axis=0), spread, 1.0)
     is_sparse = bool(sp.issparse(table))
-    return Mode(name, kind, columns, shift, scale, means, categories, is_sparse)
+    return Mode(
+        name, kind, columns, shift, scale, means, categories, is_sparse, column_names
+    )
+
+
+def _refuse_real_columns(name: str, table: Array) -> None:
+    """Numbers with a fraction beside text would be compared as if they were names."""
+    for i, column in enumerate(table.T):
+        if any(isinstance(value, float) and value % 1 for value in column):
+            raise ModeError(
+                f"a mode must not mix text and real numbers; mode {name!r} does, its "
+                f"column {i} has numbers: name them as two modes"
+            )
 
 
 def kind_of(table: Any) -> str:

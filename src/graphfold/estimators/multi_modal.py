@@ -12,9 +12,14 @@ from graphfold import check, io
 from graphfold.arrays import Array, floating
 from graphfold.errors import GraphfoldError, ModeError
 from graphfold.estimators.base import GraphEmbedding
-from graphfold.estimators.mode_tables import tables_of
+from graphfold.estimators.mode_tables import (
+    in_order,
+    names_of,
+    tables_of,
+    width_of,
+)
 from graphfold.estimators.modes import CATEGORICAL, learn_mode, recipe_for
-from graphfold.estimators.progress import with_callbacks
+from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import generator
 from graphfold.graphs import Graph, GraphRecipe
@@ -74,6 +79,7 @@ random_state, verbose :
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
+    sample_labels_ : labels of the samples, in the order of the embedding, or None
     mode_names_, mode_kinds_ : each mode and the kind of its values
     mode_weights_ : weight of each mode
     mode_contributions_ : array of shape (n, n_modes)
@@ -160,6 +166,7 @@ random_state, verbose :
         self.verbose = verbose
 
     @with_callbacks
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of the samples.
 
@@ -176,7 +183,11 @@ random_state, verbose :
         """
         X = self._check_input(X, reset=True)
         tables, labels = tables_of(X, self.modes, self.block_size, self.overlap, None)
-        learned = [learn_mode(k, T, columns) for k, (T, columns) in tables.items()]
+        named = {str(k): names_of(T) for k, T in X.items()} if _is_dict(X) else {}
+        learned = [
+            learn_mode(name, table, columns, named.get(name))
+            for name, (table, columns) in tables.items()
+        ]
         # a kernel looks at numbers, so what is not a number comes last
         self._modes = sorted(learned, key=lambda mode: mode.kind == CATEGORICAL)
         self._check_metric()
@@ -186,6 +197,7 @@ random_state, verbose :
         self._starts = np.cumsum([0, *(mode.width for mode in self._modes)])
         graphs = self._mode_graphs(tables)
         rng = generator(self.random_state)
+        self._row_labels = self.sample_labels_ = labels
         progress = self._fit_rows(encoded, y, labels, graphs, rng)
         self.mode_names_ = [mode.name for mode in learned]
         self.mode_kinds_ = [mode.kind for mode in learned]
@@ -241,13 +253,16 @@ random_state, verbose :
 
     def _check_input(self, X: Any, *, reset: bool) -> Any:
         """scikit-learn's checks of one table; NaN is a missing mode and passes."""
-        if isinstance(X, dict) and not sp.issparse(X):
+        if _is_dict(X):
+            if reset:
+                self.__dict__.pop("feature_names_in_", None)
+                self.n_features_in_ = sum(width_of(table) for table in X.values())
             return X
         if not hasattr(X, "columns"):
             X = check_array(
                 X,
                 accept_sparse="csr",
-                dtype="numeric",
+                dtype=None if _holds_text(X) else "numeric",
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if reset else 1,
                 estimator=self,
@@ -256,10 +271,25 @@ random_state, verbose :
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
+    def _tables_of_new(self, X: Any) -> Any:
+        if _is_dict(X):
+            names = {mode.name: mode.column_names for mode in self._modes}
+            X = {k: in_order(k, table, names.get(str(k))) for k, table in X.items()}
+        columns = {mode.name: mode.columns for mode in self._modes}
+        return tables_of(X, None, None, 0, columns)
+
+    def labels_of(self, X: Any) -> Array | None:
+        """Labels of the samples of X in the order that ``transform`` returns them.
+
+        Tables of a dict meet by label, in the order in which labels are first met;
+        None where rows have no labels.
+        """
+        check_is_fitted(self)
+        return self._tables_of_new(self._check_input(X, reset=False))[1]
+
     def _encode_new(self, X: Any) -> Any:
         X = self._check_input(X, reset=False)
-        columns = {mode.name: mode.columns for mode in self._modes}
-        tables, _ = tables_of(X, None, None, 0, columns)
+        tables = self._tables_of_new(X)[0]
         for mode in self._modes:
             table = tables[mode.name][0]
             if table is not None and table.shape[1] != mode.width:
@@ -346,3 +376,17 @@ random_state, verbose :
                 f"a dict; got {self.response!r}"
             )
         return Diffusion("auto") if auto else self.response
+
+
+def _is_dict(X: Any) -> bool:
+    return isinstance(X, dict) and not sp.issparse(X)
+
+
+def _holds_text(X: Any) -> bool:
+    """Whether an array, or a list of lists, holds text: then it is no mere numbers."""
+    if sp.issparse(X):
+        return False
+    array = np.asarray(X)
+    if array.dtype != object:
+        return array.dtype.kind in "US"
+    return any(isinstance(value, str) for value in array.ravel())

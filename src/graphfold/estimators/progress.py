@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from graphfold.solvers import Iteration
@@ -25,7 +26,28 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "FitProgress", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "FitProgress",
+    "unchanged_on_failure",
+    "with_callbacks",
+]
+
+
+def unchanged_on_failure(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that fails, or is interrupted, leaves the estimator as it was."""
+
+    @wraps(fit)
+    def guarded(estimator: Any, *arguments: Any, **settings: Any) -> Any:
+        before = dict(vars(estimator))
+        try:
+            return fit(estimator, *arguments, **settings)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return guarded
 
 
 class FitProgress:
@@ -59,9 +81,9 @@ class FitProgress:
         """A round of the alternation is done."""
         self.say(f"weights, round {number}: objective {objective:.8g}")
 
-    def strength_done(self, strength: float, n_done: int, n_in_all: int) -> None:
+    def strength_done(self, strength: float, fold: int) -> None:
         """One step of a path of strengths is done."""
-        self.say(f"strength path, {n_done} of {n_in_all}: {strength:g}")
+        self.say(f"strength path, fold {fold}: strength {strength:g}")
 
     def finish(self) -> None:
         """The fit is done."""

@@ -90,13 +90,14 @@ def check_parameters(estimator: Any, n: int) -> None:
         "n_components", estimator.n_components, 1, n, f"X has {n} rows"
     )
     check.one_of("laplacian", estimator.laplacian, KINDS)
-    if estimator.graph_strength not in AUTO:
-        if isinstance(estimator.graph_strength, str):
+    strength = estimator.graph_strength
+    if not (isinstance(strength, str) and strength in AUTO):
+        if isinstance(strength, str):
             raise GraphfoldError(
                 "graph_strength must be a number at least 0, "
-                f'"auto" or "auto-edges"; got {estimator.graph_strength!r}'
+                f'"auto" or "auto-edges"; got {strength!r}'
             )
-        check.at_least("graph_strength", estimator.graph_strength, 0)
+        check.at_least("graph_strength", strength, 0)
     check.one_of("weights", estimator.weights, ("learn", "equal"))
     check.at_least("weight_norm", estimator.weight_norm, 1)
     for name in ("normalize", "center"):

@@ -126,21 +126,26 @@ class FitRows:
         if not self.graphs and edges is not None:
             raise GraphfoldError("edges must be None: the fit had no graph")
         known = self._known(X, labels)
-        if edges is not None:
-            given = self._by_name(edges)
-            return known, {k: self._given(e, X.shape[0], labels) for k, e in given}
+        given = {} if edges is None else self._by_name(edges)
         found = {}
         for name, graph in self.graphs.items():
-            if isinstance(graph, GraphRecipe):
+            if name in given:
+                found[name] = self._given(given[name], X.shape[0], labels)
+            elif isinstance(graph, GraphRecipe):
                 found[name] = graph.edges_to(X, self.X)
-            else:
+            elif graph.has_labels or len(self.graphs) == 1:
                 found[name] = self._edges_in(graph, labels)
-        if labels is None and any(edges is None for edges in found.values()):
+            else:
+                found[name] = None  # known by position at fit: nothing of new rows
+        if labels is None and any(part is None for part in found.values()):
             self._warn_of_missing_labels()
         return known, found
 
-    def _by_name(self, edges: Any) -> list[tuple[str, Any]]:
-        """``edges=`` of transform, by graph: a dict where there are several."""
+    def _by_name(self, edges: Any) -> dict[str, Any]:
+        """``edges=`` of transform, by graph: a dict where there are several.
+
+        Graphs that are not named keep the edges they know themselves.
+        """
         names = list(self.graphs)
         if not isinstance(edges, dict):
             if len(names) > 1:
@@ -148,14 +153,15 @@ class FitRows:
                     "edges must be a dict with a matrix or list for each graph, named "
                     f"{check.some_of(names)}; got {type(edges).__name__}"
                 )
-            return [(names[0], edges)]
+            return {names[0]: edges}
+        edges = {str(name): part for name, part in edges.items()}
         unknown = [name for name in edges if name not in names]
         if unknown:
             raise GraphError(
                 f"edges must name graphs among {check.some_of(names)}; got "
                 f"{check.some_of(unknown)}"
             )
-        return list(edges.items())
+        return edges
 
     def _edges_in(self, graph: Graph, labels: Array | None) -> Any:
         if labels is None:

@@ -14,7 +14,7 @@ from graphfold.estimators.constraints import (
     with_links,
 )
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
-from graphfold.estimators.progress import with_callbacks
+from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import Statement, generator
 from graphfold.graphs.links import Links
@@ -126,6 +126,7 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
         self.cannot_link_strength = cannot_link_strength
 
     @with_callbacks
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Learn the embedding of the rows of X.
 
@@ -149,6 +150,7 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
         keys = True if self._has_pairs() else graphs
         labels = rows.labels_of_rows(raw, node_ids, keys, X.shape[0])
         links = read_links(y, self.must_link, self.cannot_link, labels, X.shape[0])
+        self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
         rng = generator(self.random_state)
         progress = self._fit_rows(X, y, labels, graphs, rng, self._constrain(links))
         V = self._extension.V * np.sqrt(len(self._extension.V))

@@ -96,7 +96,7 @@ def _among_several(
     """One of several graphs: it need not know every row."""
     try:
         if labels is None or not graph.has_labels:
-            return FittedGraph(rows.graph_of_rows(graph, labels, n))
+            return FittedGraph(rows.graph_of_rows(graph, None, n))
         present = graph.find(labels) >= 0
         known = rows.graph_of_rows(graph, labels[present], int(present.sum()))
     except (GraphError, LabelError) as error:

@@ -38,14 +38,14 @@ def strength_path(
     """
     trials = _column_trials if by == "columns" else _edge_trials
     scores: list[list[float]] = [[] for _ in path.STRENGTHS]
-    for n_done, (seen, sources, score) in enumerate(trials(X, graphs, labels, rng)):
+    for fold, (seen, sources, score) in enumerate(trials(X, graphs, labels, rng)):
         fit = prepare(
             estimator, seen, labels, sources, rng, constrain=constrain, quiet=True
         )
         for i, strength in enumerate(path.STRENGTHS):
             scores[i] += score(fit.at(strength).pairs.vectors)
             if progress is not None:
-                progress.strength_done(strength, n_done, len(path.STRENGTHS))
+                progress.strength_done(strength, fold + 1)
     if not scores[0]:
         raise GraphfoldError(
             f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
@@ -67,9 +67,19 @@ def _column_trials(
         targets = _standardised(X[:, held])
         if targets.shape[1] == 0:
             continue
-        seen = X[:, np.flatnonzero(column_folds != fold)]
+        seen = _hidden(X, column_folds == fold)
         score = partial(path.foretold_variance, targets=targets, row_folds=row_folds)
         yield seen, graphs, score
+
+
+def _hidden(X: Any, columns: Array) -> Any:
+    """X with some columns at 0, which tells no row from another."""
+    kept = (~columns).astype(X.dtype)
+    if sp.issparse(X):
+        hidden = sp.csr_array(X @ sp.diags_array(kept))
+        hidden.eliminate_zeros()
+        return hidden
+    return X * kept
 
 
 def _standardised(X: Any) -> Any:
@@ -94,9 +104,11 @@ def _edge_trials(
     edges = {
         name: sp.triu(g.to_scipy(), k=1, format="coo") for name, g in known.items()
     }
-    n_folds = min(path.N_EDGE_FOLDS, *(part.nnz for part in edges.values()))
-    groups = {name: path.folds(part.nnz, n_folds, rng) for name, part in edges.items()}
+    if min(part.nnz for part in edges.values()) < 2:
+        return
     rows = {name: _rows_of_nodes(g, labels) for name, g in known.items()}
+    n_folds = min(path.N_EDGE_FOLDS, *(part.nnz for part in edges.values()))
+    groups = _folds_of_pairs(edges, rows, n_folds, rng)
     for fold in range(n_folds):
         seen: dict[str, Graph | GraphRecipe] = dict(graphs)
         held: list[Array] = []
@@ -112,6 +124,19 @@ def _edge_trials(
 
         score = partial(_edge_score, held=np.vstack(held), others=np.vstack(others))
         yield X, seen, score
+
+
+def _folds_of_pairs(
+    edges: dict[str, Any], rows: dict[str, Array], n_folds: int, rng: Any
+) -> dict[str, Array]:
+    """The fold of each edge: a pair of rows is hidden in all graphs at once."""
+    keys = {}
+    for name, part in edges.items():
+        ends = np.sort(np.column_stack([rows[name][part.row], rows[name][part.col]]))
+        keys[name] = ends[:, 0] * (2**32) + ends[:, 1]
+    pairs = np.unique(np.concatenate(list(keys.values())))
+    fold = path.folds(len(pairs), n_folds, rng)
+    return {name: fold[np.searchsorted(pairs, own)] for name, own in keys.items()}
 
 
 def _edge_score(V: Array, held: Array, others: Array) -> list[float]:

@@ -41,12 +41,17 @@ def graphs_from(graph: Any) -> dict[str, Graph | GraphRecipe]:
             found[name] = graph_from(part)
         except GraphError as error:
             raise type(error)(f"graph {name!r}: {error}") from None
+        except TypeError as error:
+            raise GraphError(
+                f"graph {name!r} must be something Graph takes; got {part!r} ({error})"
+            ) from None
     return found
 
 
 def responses_from(response: Any, names: list[str]) -> dict[str, Response | None]:
     """The response of each graph: one for all, a list in their order, or by name."""
     if isinstance(response, dict):
+        response = {str(name): part for name, part in response.items()}
         unknown = [name for name in response if name not in names]
         if unknown:
             raise ResponseError(

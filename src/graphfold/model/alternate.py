@@ -100,21 +100,32 @@ def alternate(
         pairs = problem.solve(d, **how, tol=asked if converged else loose)
         how["start"] = pairs.start
         trace.append(float(pairs.values.sum(dtype=np.float64)))
-        if converged or (on_round is not None and on_round(number, trace[-1])):
+        stopped = on_round is not None and on_round(number, trace[-1])
+        if converged or stopped or number == max_rounds:
             break
         theta, beta = _next_weights(problem, pairs.vectors, kernels, graphs, norm)
-        before = moved
-        moved = max(
-            float(np.abs(theta - problem.theta).max(initial=0.0)),
-            float(np.abs(beta - problem.beta).max(initial=0.0)),
-        )
-        problem = problem.with_weights(theta, beta)
+        steps = theta - problem.theta, beta - problem.beta
+        before, moved = moved, max(np.abs(step).max(initial=0.0) for step in steps)
         # weights move by a nearly constant ratio from round to round, so what is left
         # to move is known; then one more round, as accurate as was asked for
         ratio = min(moved / before, 0.99) if before > 0 else 0.0
-        converged = moved * ratio / (1 - ratio) <= settled
+        ahead = ratio / (1 - ratio)
+        # a ratio that is far from 0 is known less well, and so is what is left
+        converged = moved * ahead <= (settled if ratio < 0.1 else 1e-2 * settled)
+        if converged:
+            theta = _on_the_ball(theta + ahead * steps[0], norm)
+            beta = _on_the_ball(beta + ahead * steps[1], norm)
+        problem = problem.with_weights(theta, beta)
     assert pairs is not None
     return Alternation(problem, pairs, np.array(trace), converged)
+
+
+def _on_the_ball(weights: Array, norm: float) -> Array:
+    """Weights of at least 0 and unit p-norm; a single one, or none, stays."""
+    if len(weights) < 2:
+        return weights
+    positive = np.maximum(weights, 0.0)
+    return np.asarray(positive / np.linalg.norm(positive, norm))
 
 
 def _settled(problem: Problem, tol: float | None) -> float:

@@ -6,9 +6,10 @@ and its edges a_l(x, .) in each graph to the rows of the fit, it gives
     v(x) = [k(x, .) V + sum_l gamma_l (a_l(x, .) V - q(x) q'R_l V)]
            / (v'Kv + sum_l gamma_l (v'R_l v + deg_l(x))),
 
-exact on every row of the fit. The sums run over the graphs that know an edge of x: a
-graph that says nothing of a row has no say in its denominator either. k is centred as
-in the fit; q = 1/sqrt(n) where the constant vector is deflated, else 0.
+exact on every row of the fit that has edges in each graph. The sums run over the graphs
+that know an edge of x: a graph that says nothing of a row has no say in its denominator
+either. k is centred as in the fit; q = 1/sqrt(n) where the constant vector is deflated,
+else 0.
 """
 
 from __future__ import annotations

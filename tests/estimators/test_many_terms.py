@@ -265,9 +265,7 @@ def test_new_rows_use_the_edges_of_every_graph(points, response):
     model = GraphKernelPCA(2, graph=graph, response=response).fit(table[:50])
     whole = model.transform(table[50:])
     assert_allclose(model.transform(table[:50]), model.embedding_)
-    without = model.transform(
-        table[50:], edges={"a": graph["a"].edges_between(NAMES[50:], NAMES[:50])}
-    )
+    without = model.transform(table[50:], edges={"b": np.zeros((10, 50))})
     assert np.abs(whole - without).max() > 1e-3  # the other graph was heard
 
 

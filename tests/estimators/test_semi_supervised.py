@@ -253,7 +253,8 @@ def test_complete_labels(points, kind):
 def test_minus_one_is_a_value_among_continuous_labels(points, rng):
     y = np.where(rng.random(N) < 0.5, np.nan, rng.standard_normal(N))
     y[:2] = -1.0, 0.5
-    report = SemiSupervisedGraphKernelPCA().fit(points, y).constraint_report_
+    with pytest.warns(MissingLabelsWarning, match="use NaN"):
+        report = SemiSupervisedGraphKernelPCA().fit(points, y).constraint_report_
     assert report.n_labelled == np.isfinite(y).sum()
 
 

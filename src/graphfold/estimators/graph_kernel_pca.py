@@ -191,8 +191,8 @@ class GraphKernelPCA(GraphEmbedding):
 
     # -- fit --------------------------------------------------------------------------
 
-    @with_callbacks
     @unchanged_on_failure
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Learn the embedding of the rows of X.
 

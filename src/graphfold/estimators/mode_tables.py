@@ -101,8 +101,9 @@ def names_of(table: Any) -> list[str] | None:
 
 
 def width_of(table: Any) -> int:
-    """Number of columns."""
-    return 1 if _is_series(table) else int(check.table("X", table).shape[1])
+    """Number of columns; a list of numbers, or a series, is one."""
+    shape = np.shape(table)
+    return int(shape[1]) if len(shape) == 2 else 1
 
 
 def in_order(name: Any, table: Any, names: list[str] | None) -> Any:

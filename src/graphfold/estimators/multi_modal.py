@@ -165,8 +165,8 @@ random_state, verbose :
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
     @unchanged_on_failure
+    @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of the samples.
 
@@ -258,6 +258,8 @@ random_state, verbose :
                 self.__dict__.pop("feature_names_in_", None)
                 self.n_features_in_ = sum(width_of(table) for table in X.values())
             return X
+        if not reset and all(mode.columns is None for mode in self._modes):
+            raise ModeError("X must be a dict of tables, as it was at the fit")
         if not hasattr(X, "columns"):
             X = check_array(
                 X,

@@ -125,8 +125,8 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
         self.must_link_strength = must_link_strength
         self.cannot_link_strength = cannot_link_strength
 
-    @with_callbacks
     @unchanged_on_failure
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Learn the embedding of the rows of X.
 

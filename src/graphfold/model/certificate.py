@@ -28,7 +28,8 @@ class AxisReport:
         residual / gap, at most 1.
     turn_bounds : array of shape (d,)
         Largest sine of the angle by which the axis can turn if M changes by 1 % of
-        its size (other samples, noise, another strength): twice the change over the gap, at most 1.
+        its size (other samples, noise, another strength): twice the change over the
+        gap, at most 1.
     interchangeable : list of lists of int
         Axes that such a change may mix: only the space they span is sure. The number
         d in a group means that an axis left out belongs to it.

@@ -14,8 +14,8 @@ from sklearn.compose import make_column_selector
 
 from graphfold import MultiModalGraphEmbedding
 from graphfold.errors import GraphfoldError, ModeError
-from graphfold.estimators.mode_tables import tables_of
-from graphfold.estimators.modes import kind_of, learn_mode
+from graphfold.estimators.mode_tables import kind_of, tables_of
+from graphfold.estimators.modes import learn_mode
 
 N = 40
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,15 @@ class GraphEmbedding(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
+    ABC,
 ):
     """The top eigenvectors of M = sum theta K + gamma sum beta R, as an estimator."""
 
     # -- what a kind of embedding may say differently ---------------------------------
 
+    @abstractmethod
     def _kernels(self, X: Any) -> dict[str, Kernel]:
         """The kernels of the data, by name."""
-        raise NotImplementedError
 
     def _graphs(self) -> Sources:
         """The graphs of the constructor, by name."""

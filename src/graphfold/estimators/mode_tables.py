@@ -12,6 +12,8 @@ from graphfold import check
 from graphfold.arrays import Array, floating, is_missing_value
 from graphfold.errors import GraphfoldError, ModeError
 
+REAL, BINARY, CATEGORICAL = "real", "binary", "categorical"
+
 
 def tables_of(
     X: Any,
@@ -179,8 +181,6 @@ def _blocks(
 
 def _by_kind(X: Any) -> dict[str, Any]:
     """Columns by the kind of their values: real, binary, categorical."""
-    from graphfold.estimators.modes import kind_of
-
     if sp.issparse(X):
         return {kind_of(X): np.arange(X.shape[1])}
     kinds = np.array([kind_of(_columns(X, np.array([i]))) for i in range(X.shape[1])])
@@ -270,3 +270,15 @@ def numbers_if_possible(table: Array) -> Array:
     ):
         return np.where(missing, np.nan, table).astype(np.float64)
     return table
+
+
+def kind_of(table: Any) -> str:
+    """Whether values are real numbers, zeros and ones, or categories."""
+    if sp.issparse(table):
+        return BINARY if np.isin(table.data, (0, 1)).all() else REAL
+    table = numbers_if_possible(table)
+    if table.dtype.kind in "OUS":
+        return CATEGORICAL
+    if table.dtype.kind == "b":
+        return BINARY
+    return BINARY if np.isin(table[~is_missing(table)], (0, 1)).all() else REAL

@@ -16,11 +16,16 @@ import scipy.sparse as sp
 from graphfold import check, io
 from graphfold.arrays import Array
 from graphfold.errors import ModeError
-from graphfold.estimators.mode_tables import is_missing, numbers_if_possible
+from graphfold.estimators.mode_tables import (
+    BINARY,
+    CATEGORICAL,
+    REAL,
+    is_missing,
+    kind_of,
+)
 from graphfold.graphs import GraphRecipe, NeighborGraph
 from graphfold.graphs.search import METRICS
 
-REAL, BINARY, CATEGORICAL = "real", "binary", "categorical"
 #: below this share of ones a common one tells more than a common zero
 RARE = 0.25
 
@@ -134,18 +139,6 @@ def _refuse_real_columns(name: str, table: Array) -> None:
                 f"a mode must not mix text and real numbers; mode {name!r} does, its "
                 f"column {i} has numbers: name them as two modes"
             )
-
-
-def kind_of(table: Any) -> str:
-    """Whether values are real numbers, zeros and ones, or categories."""
-    if sp.issparse(table):
-        return BINARY if np.isin(table.data, (0, 1)).all() else REAL
-    table = numbers_if_possible(table)
-    if table.dtype.kind in "OUS":
-        return CATEGORICAL
-    if table.dtype.kind == "b":
-        return BINARY
-    return BINARY if np.isin(table[~is_missing(table)], (0, 1)).all() else REAL
 
 
 def as_text(table: Array) -> Array:

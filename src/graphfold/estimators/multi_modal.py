@@ -13,12 +13,13 @@ from graphfold.arrays import Array, floating
 from graphfold.errors import GraphfoldError, ModeError
 from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.mode_tables import (
+    CATEGORICAL,
     in_order,
     names_of,
     tables_of,
     width_of,
 )
-from graphfold.estimators.modes import CATEGORICAL, learn_mode, recipe_for
+from graphfold.estimators.modes import learn_mode, recipe_for
 from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import generator

@@ -106,7 +106,11 @@ def _edge_trials(
     }
     if min(part.nnz for part in edges.values()) < 2:
         return
-    rows = {name: _rows_of_nodes(g, labels) for name, g in known.items()}
+    rows = {}
+    for name, graph in known.items():
+        # beside others a graph without labels is known by position
+        by_label = graph.has_labels or len(graphs) == 1
+        rows[name] = _rows_of_nodes(graph, labels if by_label else None)
     n_folds = min(path.N_EDGE_FOLDS, *(part.nnz for part in edges.values()))
     groups = _folds_of_pairs(edges, rows, n_folds, rng)
     for fold in range(n_folds):

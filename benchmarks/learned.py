@@ -87,6 +87,14 @@ def mfeat() -> None:
     for name, view in data.views.items():
         Z = MultiModalGraphEmbedding(10).fit_transform({name: view})
         row(f"{name} alone", f"{error(Z):.3f}", "")
+    for metric, weight in (
+        ("auto", "heat"),
+        ("correlation", "similarity"),
+        ("cosine", "similarity"),
+    ):
+        model = MultiModalGraphEmbedding(10, metric=metric, edge_weight=weight)
+        name = f"six views, learn, metric={metric}, edge_weight={weight}"
+        row(name, f"{error(model.fit_transform(data.views)):.4f}", "")
     noise = np.random.default_rng(0).standard_normal((2000, 50))
     tables = {"six views": data.views, "and noise": {**data.views, "noise": noise}}
     for name, X in tables.items():

@@ -27,7 +27,7 @@ N_COLUMN_FOLDS = 4
 N_ROW_FOLDS = 5
 N_EDGE_FOLDS = 10
 #: standard errors by which the best strength has to beat 0: it is the best of ten, and
-#: the best of ten that do nothing beats 0 by one error as often as not
+#: the best of ten that do nothing may beat 0 by one (``python -m benchmarks.strength``)
 SURE = 2.0
 RIDGE = 1.0
 
@@ -152,9 +152,8 @@ def directions(V: Array) -> Array:
     """Rows of [V, 1], of unit variance each, scaled to length one: where, not how far.
 
     How far a row lies from the centre has to do with its degree: strong graphs push
-    hubs and small parts out, and a score would look at these alone. On Cora the score
-    of the rows as they are peaks at strength 0.6, that of their directions at 1 to 2,
-    the accuracy of a classifier at 2 to 3.
+    hubs and small parts out, and a score would look at these alone. It then peaks at
+    weaker graphs than a classifier would choose: ``python -m benchmarks.strength``.
     """
     wide = V.astype(np.float64) * np.sqrt(len(V))
     rows = np.hstack([wide, np.ones((len(V), 1))])

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
     ["errors", "arrays", "params"],
-    ["check", "operators"],
+    ["check", "operators", "neighbors"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
     ["estimators"],

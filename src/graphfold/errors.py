@@ -76,3 +76,7 @@ class SignedGraphWarning(GraphfoldWarning):
 
 class SplitMultipletWarning(GraphfoldWarning):
     """A cut fell inside a group of equal eigenvalues and was moved to its end."""
+
+
+class UnderdeterminedWarning(GraphfoldWarning):
+    """Fewer equations than coefficients: the penalty chooses among many answers."""

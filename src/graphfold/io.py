@@ -35,10 +35,14 @@ FORMAT = 1
 _PARTS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
+        kernels.ClassicalScaling,
         kernels.Combination,
         kernels.Cosine,
         kernels.Gaussian,
+        kernels.Geodesic,
         kernels.Linear,
+        kernels.LocallyLinear,
+        kernels.LocallyNonlinear,
         kernels.OnColumns,
         kernels.Pairwise,
         kernels.Polynomial,
@@ -58,6 +62,7 @@ _RECORDS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         extend.DataShare,
+        extend.Expansion,
         extend.Extension,
         extend.GraphShare,
         certificate.AxisReport,
@@ -223,6 +228,9 @@ def _encode(value: Any, arrays: dict[str, Any], where: str) -> Any:
 def _encode_array(value: Any, arrays: dict[str, Any], where: str) -> Any:
     if value.dtype == object:
         return {"objects": [_encode(item, arrays, where) for item in value.tolist()]}
+    for key, stored in arrays.items():
+        if stored is value:
+            return {"array": key}  # the rows of a fit are held in several places
     key = f"a{len(arrays)}"
     arrays[key] = value
     return {"array": key}

@@ -48,12 +48,25 @@ class Params:
         return type(self)(**{**self.get_params(), **params})
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        values = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({values})"
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self.get_params() == other.get_params()
+        own, others = self.get_params(), other.get_params()
+        return all(_equal(own[name], others[name]) for name in own)
 
     __hash__ = None  # type: ignore[assignment]  # parameters may change
+
+
+def _short(value: Any) -> str:
+    """A parameter in few words: a table by its shape."""
+    shape = getattr(value, "shape", ())
+    return f"<{' x '.join(map(str, shape))} table>" if shape else repr(value)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if getattr(one, "shape", ()) or getattr(other, "shape", ()):
+        return one is other
+    return bool(one == other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from graphfold import check, io
-from graphfold.arrays import Array
+from graphfold.arrays import Array, floating
 from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
@@ -24,14 +25,16 @@ from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
 from graphfold.estimators.strength_path import strength_path
-from graphfold.graphs import GraphRecipe, graphs_from
+from graphfold.graphs import GraphRecipe, Laplacian, graphs_from
 from graphfold.kernels import Kernel
 from graphfold.model.align import carried_eigenvalues, nearest_rotation
 from graphfold.model.alternate import Alternation
 from graphfold.model.certificate import axis_report
-from graphfold.model.extend import Extension, data_share, graph_shares
+from graphfold.model.extend import DataShare, Extension, data_share, graph_shares
 from graphfold.model.plan import Plan, make_plan
-from graphfold.model.terms import has_cheap_factor
+from graphfold.model.problem import Problem
+from graphfold.model.strength import data_scale, graph_size
+from graphfold.model.terms import Term, has_cheap_factor, kernel_terms
 
 
 class GraphEmbedding(
@@ -68,7 +71,35 @@ class GraphEmbedding(
     def _knows_rows_by_content(self) -> bool:
         """Whether a row equal to one of the fit is that row, labels or not."""
         recipes = (isinstance(g, GraphRecipe) for g in self._sources.values())
-        return any(recipes)
+        of_neighbors = self.kernel_ is not None and not self.kernel_.pointwise
+        return any(recipes) or of_neighbors
+
+    def _data_terms(
+        self, kernels: dict[str, Kernel], X: Any, plan: Plan, rng: np.random.Generator
+    ) -> tuple[Term, ...]:
+        """What the data say of the rows, as terms of the problem."""
+        return kernel_terms(
+            kernels,
+            X,
+            tiled=plan.storage == "tiled",
+            strip=plan.strip,
+            n_components=self.n_components,
+            rng=rng,
+        )
+
+    def _scales_of(
+        self, problem: Problem, laplacians: Mapping[str, Laplacian], how: dict[str, Any]
+    ) -> tuple[float, float, Array | None]:
+        """gamma of strength 1, the size of the data, and a first guess of vectors."""
+        top, start = data_scale(problem, self.n_components, **how)
+        return top / graph_size(problem), top, start
+
+    def _data_share(
+        self, problem: Problem, kernel: Kernel | None, X: Any, V: Array
+    ) -> DataShare | None:
+        """What the data say of where a new row belongs."""
+        by_factor = kernel is not None and has_cheap_factor(kernel, X)
+        return data_share(problem, kernel, X, V, by_factor=by_factor)
 
     # -- fit --------------------------------------------------------------------------
 
@@ -85,6 +116,7 @@ class GraphEmbedding(
         constrain: Constrain | None = None,
     ) -> FitProgress:
         """Solve for the rows of X, which have been read, and keep what was found."""
+        X = X.copy()  # as KernelPCA does: the caller may change X afterwards
         progress = FitProgress(self, X, y)
         strength = self._choose_strength(X, labels, graphs, rng, constrain, progress)
         fit = prepare(
@@ -144,10 +176,9 @@ class GraphEmbedding(
 
     def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:
         problem, pairs = result.problem, result.pairs
-        V, kernel = pairs.vectors, fit.kernel_of(problem)
-        by_factor = kernel is not None and has_cheap_factor(kernel, fit.X)
-        X = fit.X.copy()  # as KernelPCA does: the caller may change X afterwards
-        data = data_share(problem, kernel, X, V, by_factor=by_factor)
+        X, kernel = fit.X, fit.kernel_of(problem)
+        V = pairs.vectors.astype(floating(X.dtype), copy=False)
+        data = self._data_share(problem, kernel, X, V)
         shares = graph_shares(problem, fit.statement.laplacians, V)
         self._extension = Extension(V, pairs.values, data, shares)
         self._scales = self._extension.column_scales(self.scaling)
@@ -174,7 +205,7 @@ class GraphEmbedding(
 
     def _keep_energies(self, data: Any) -> None:
         self.__dict__.pop("explained_variance_ratio_", None)
-        if data is not None:
+        if data is not None and np.isfinite(data.trace):
             T = np.eye(len(data.gram)) if self._rotation is None else self._rotation
             energies = np.einsum("ij,ik,kj->j", T, data.gram, T)
             self.explained_variance_ratio_ = energies / (data.trace or 1.0)

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from graphfold import check, io
+from graphfold import io
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
-from graphfold.estimators import rows
-from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.importance import FeatureImportances, importances
-from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
-from graphfold.estimators.reading import (
-    check_parameters,
-    matrices_side_by_side,
-    read_rows,
+from graphfold.estimators.reading import matrices_side_by_side, read_rows
+from graphfold.estimators.row_embedding import RowEmbedding
+from graphfold.kernels import (
+    Combination,
+    Gaussian,
+    Kernel,
+    Linear,
+    OnColumns,
+    Precomputed,
 )
-from graphfold.estimators.statement import generator
-from graphfold.kernels import Combination, Kernel, Linear, OnColumns, Precomputed
 from graphfold.kernels.names import kernels_from
-from graphfold.model.plan import Plan
 from graphfold.model.preimage import preimage
 
 
 @io.register
-class GraphKernelPCA(GraphEmbedding):
+class GraphKernelPCA(RowEmbedding):
     """Kernel PCA whose components are pulled to be smooth on a graph.
 
     The embedding is the top eigenvectors of M = sum theta K + gamma sum beta R: K are
@@ -44,7 +43,8 @@ class GraphKernelPCA(GraphEmbedding):
         "linear", "rbf", "poly", "sigmoid", "cosine", "laplacian", "chi2",
         "additive_chi2" or "precomputed", in scikit-learn's sense. A list or a dict of
         these is several kernels with learned weights; "gaussian-grid" is ten Gaussians
-        around the median width. With "precomputed", X may be a list or dict of
+        around the median width. ``kernels.LocallyLinear()``, ``Geodesic()`` and
+        ``ClassicalScaling()`` make it LLE, Isomap and MDS. With "precomputed", X may be a list or dict of
         matrices. None: no kernel, the graphs alone.
     gamma : float, "median" or None, default="median"
         Width of the kernel (never the weight of the graph). "median" sets
@@ -189,39 +189,8 @@ class GraphKernelPCA(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    # -- fit --------------------------------------------------------------------------
-
-    @unchanged_on_failure
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
-        """Learn the embedding of the rows of X.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (n, n_features)
-            A kernel matrix if ``kernel="precomputed"``, or a list or dict of them.
-        y : ignored
-        node_ids : sequence of n labels, default=None
-            Which node each row is, if X is not a DataFrame with labels as its index.
-
-        Returns
-        -------
-        self
-        """
-        graphs = self._graphs()
-        raw, X = X, self._read(X, reset=True)
-        check_parameters(self, X.shape[0])
-        labels = rows.labels_of_rows(raw, node_ids, graphs, X.shape[0])
-        self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
-        rng = generator(self.random_state)
-        progress = self._fit_rows(X, y, labels, graphs, rng)
+    def _finish(self, rng: np.random.Generator) -> None:
         self._keep_kernel(rng)
-        progress.finish()
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
-        """Fit and return the embedding of the rows of X."""
-        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
 
     def _keep_kernel(self, rng: np.random.Generator) -> None:
         """What only a kernel has: loadings, and the way back to X."""
@@ -249,6 +218,15 @@ class GraphKernelPCA(GraphEmbedding):
         named = isinstance(kernel, str) and kernel == "precomputed"
         return not (named or isinstance(kernel, Precomputed))
 
+    def _is_pointwise(self) -> bool:
+        """Whether k(x, y) is a function of any two rows."""
+        listed = self.kernel
+        if isinstance(listed, dict):
+            listed = list(listed.values())
+        listed = listed if isinstance(listed, list | tuple) else [listed]
+        known = all(getattr(kernel, "pointwise", True) for kernel in listed)
+        return self._has_rows() and self.kernel is not None and known
+
     def _kernels(self, X: Any) -> dict[str, Kernel]:
         if not self._has_rows() and self._matrix_names is not None:
             width = X.shape[1] // len(self._matrix_names)
@@ -273,6 +251,10 @@ class GraphKernelPCA(GraphEmbedding):
                 "fit_inverse_transform must be False without rows and a kernel of "
                 f"them; got kernel={self.kernel!r}"
             )
+        if not self.kernel_.pointwise:
+            # it knows the rows of the fit, not those of the embedding
+            smooth = Gaussian().bind(self.embedding_, rng)
+            return preimage(smooth, self.embedding_, X, float(self.alpha))
         asked = list(self._kernels(X).values())
         rule = [getattr(kernel, "gamma", None) == "median" for kernel in asked]
         kernel = self.kernel_
@@ -283,33 +265,7 @@ class GraphKernelPCA(GraphEmbedding):
             kernel = again[0] if len(again) == 1 else Combination(again, weights)
         return preimage(kernel, self.embedding_, X, float(self.alpha))
 
-    # -- new rows ---------------------------------------------------------------------
-
-    def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
-        """Place rows by their features and, where they are known, their edges.
-
-        A row whose label is a row of the fit gets its embedding back (and an error if
-        its features differ). A row whose label is another node of the graph is placed
-        with that node's edges to the rows of the fit; a row without label or edges by
-        its features alone. Each row is placed by itself.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (m, n_features)
-        node_ids : sequence of m labels, default=None
-        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
-            Weights from these rows to the rows of the fit; takes the place of the
-            graph's own edges. For several graphs, a dict of these by name.
-
-        Returns
-        -------
-        array of shape (m, n_components)
-        """
-        check_is_fitted(self)
-        raw, X = X, self._read(X, reset=False)
-        labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
-        known, weights = self._rows_of_fit().meet(X, labels, edges)
-        return self._placed(X, known, weights)
+    # -- what only a kernel can say -----------------------------------------------------
 
     def inverse_transform(self, X: Any) -> Array:
         """Points of the original space for rows of the embedding.
@@ -329,16 +285,17 @@ class GraphKernelPCA(GraphEmbedding):
             )
         return np.asarray(self._preimage.of(Z))
 
-    @available_if(lambda self: self._has_rows() and self.kernel is not None)
+    @available_if(lambda self: self._is_pointwise())
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the rows' variance in feature space that the components explain.
 
-        Not there for a precomputed kernel: k(x, x) of new rows is not in X.
+        Not there where k(x, x) of new rows is not known: for a precomputed kernel, and
+        for kernels of neighbourhoods.
         """
         check_is_fitted(self)
         return self._extension.reconstruction_score(read_rows(self, X, reset=False))
 
-    @available_if(lambda self: self._has_rows() and self.kernel is not None)
+    @available_if(lambda self: self._is_pointwise())
     def feature_importances(self, component: int = 0) -> FeatureImportances:
         """How much each column of X moves one component, by closed-form gradients.
 
@@ -361,18 +318,3 @@ class GraphKernelPCA(GraphEmbedding):
         """
         check_is_fitted(self)
         return importances(self, component)
-
-    # -- before a fit -----------------------------------------------------------------
-
-    def plan(self, X: Any) -> Plan:
-        """What fitting X would do and cost; X itself is not touched.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from graphfold import GraphKernelPCA
-        >>> GraphKernelPCA(2).plan(np.zeros((5000, 20))).storage
-        'stored'
-        """
-        X = check.table("X", X)
-        return self._plan(self._kernels(X), X, timed=True)

@@ -24,7 +24,7 @@ from graphfold.estimators.mode_tables import (
     kind_of,
 )
 from graphfold.graphs import GraphRecipe, NeighborGraph
-from graphfold.graphs.search import METRICS
+from graphfold.neighbors.search import METRICS
 
 #: below this share of ones a common one tells more than a common zero
 RARE = 0.25

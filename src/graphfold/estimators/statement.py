@@ -24,8 +24,7 @@ from graphfold.kernels import Kernel
 from graphfold.model.alternate import equal_weights
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
-from graphfold.model.strength import data_scale, graph_size
-from graphfold.model.terms import Term, graph_term, kernel_terms, spread
+from graphfold.model.terms import Term, graph_term, spread
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -134,7 +133,7 @@ def state_problem(
 
     Nothing is solved but the scale of the data.
     """
-    data = kernel_terms(kernels, X, tiled=plan.storage == "tiled", strip=plan.strip)
+    data = estimator._data_terms(kernels, X, plan, how["rng"])
     norm, normalize = float(estimator.weight_norm), estimator.normalize
     if len(data) > 1 and normalize:
         data = tuple(_of_unit_trace(term, center=estimator.center) for term in data)
@@ -160,8 +159,8 @@ def state_problem(
     problem = problem.with_weights(theta, beta)
     if not normalize or not (graphs or estimator._measures_the_data()):
         return Statement(problem, laplacians)
-    top, start = data_scale(problem, estimator.n_components, **how)
-    return Statement(problem, laplacians, top / graph_size(problem), top, start)
+    unit, top, start = estimator._scales_of(problem, laplacians, how)
+    return Statement(problem, laplacians, unit, top, start)
 
 
 def _among(

@@ -8,7 +8,6 @@ named          one graph or several, each with a name and a response
 recipes        ``NeighborGraph``, ``CorrelationGraph``: built from X at fit
 modes          ``ModeGraph``: some columns, for the rows that have them
 links          links that labels and pairs ask for, as groups
-search         nearest rows by a metric
 laplacian      combinatorial and normalised, with a certified bound
 responses      the scalar functions r(lambda) and r_dagger(lambda)
 =============  ===========================================================

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from graphfold import check
 from graphfold.arrays import Array
 from graphfold.graphs.graph import Graph
-from graphfold.graphs.search import METRICS, nearest_rows, standard_rows, strips
+from graphfold.neighbors.search import METRICS, nearest_rows, standard_rows, strips
 from graphfold.params import Params
 
 WEIGHTS = ("binary", "similarity", "heat")

@@ -6,6 +6,9 @@ products       kernels that are a function of inner products: ``Linear``,
                ``Gaussian``, ``Polynomial``, ``Sigmoid``, ``Cosine``
 borrowed       any other scikit-learn name or a callable (``Pairwise``), and
                ``Precomputed``
+local          ``LocallyLinear``, ``LocallyNonlinear``: each row from its
+               neighbours, by ``coefficients`` solved in one batch
+scaling        ``ClassicalScaling`` and ``Geodesic``: kernels of distances
 combined       ``Combination`` (a weighted sum), ``OnColumns`` (one view of X)
 names          from scikit-learn's words (``kernel="rbf", gamma=...``) to kernels
 bandwidth      the median rule
@@ -17,15 +20,21 @@ degenerate     is K the identity, or a constant?
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.borrowed import Pairwise, Precomputed
 from graphfold.kernels.combined import Combination, OnColumns
+from graphfold.kernels.local import LocallyLinear, LocallyNonlinear
 from graphfold.kernels.names import gaussian_grid
 from graphfold.kernels.products import Cosine, Gaussian, Linear, Polynomial, Sigmoid
+from graphfold.kernels.scaling import ClassicalScaling, Geodesic
 
 __all__ = [
+    "ClassicalScaling",
     "Combination",
     "Cosine",
     "Gaussian",
+    "Geodesic",
     "Kernel",
     "Linear",
+    "LocallyLinear",
+    "LocallyNonlinear",
     "OnColumns",
     "Pairwise",
     "Polynomial",

@@ -21,6 +21,11 @@ class Kernel(Params):
 
     #: whether every kernel matrix is positive semi-definite
     positive: bool = False
+    #: whether k(x, y) is a function of x and y alone; else the rows of the fit, which
+    #: ``bind`` keeps, have a say in it, and only k(x, rows of the fit) is known
+    pointwise: bool = True
+    #: whether the kernel matrix is known by its pseudo-inverse, ``inverse_factor``
+    by_inverse: bool = False
 
     @abstractmethod
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
@@ -41,3 +46,14 @@ class Kernel(Params):
     @abstractmethod
     def factor(self, X: Any) -> Any:
         """Z with k(X, X) = Z Z', where that is as cheap as X itself, else None."""
+
+    def inverse_factor(self, X: Any) -> Any:
+        """T, sparse, with k(X, X) the pseudo-inverse of T'T; None where unknown."""
+        return None
+
+    def weights_over_fit(self, X: Any) -> Any:
+        """C, sparse, with k(x, .) = C k(X_fit, .) for new rows; None where unknown.
+
+        A kernel that is known by its pseudo-inverse places new rows by it.
+        """
+        return None

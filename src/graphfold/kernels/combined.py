@@ -43,6 +43,10 @@ class Combination(Kernel):
         pairs = zip(self.weights, self.kernels, strict=True)
         return [(float(weight), kernel) for weight, kernel in pairs if weight != 0]
 
+    @property
+    def pointwise(self) -> bool:  # type: ignore[override]
+        return all(kernel.pointwise for _, kernel in self.parts())
+
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
         return self.with_params(kernels=[k.bind(X, rng) for k in self.kernels])
 
@@ -104,6 +108,20 @@ class OnColumns(Kernel):
     @property
     def positive(self) -> bool:  # type: ignore[override]
         return self.kernel.positive
+
+    @property
+    def pointwise(self) -> bool:  # type: ignore[override]
+        return self.kernel.pointwise
+
+    @property
+    def by_inverse(self) -> bool:  # type: ignore[override]
+        return self.kernel.by_inverse
+
+    def inverse_factor(self, X: Any) -> Any:
+        return self.kernel.inverse_factor(self.view(X))
+
+    def weights_over_fit(self, X: Any) -> Any:
+        return self.kernel.weights_over_fit(self.view(X))
 
     def view(self, X: Any) -> Any:
         """The columns of X that the kernel looks at."""

@@ -23,8 +23,9 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
 from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
-from graphfold.kernels import Kernel
+from graphfold.kernels import Combination, Kernel
 from graphfold.model.problem import Problem
+from graphfold.operators import PseudoInverse, SymmetricOperator
 from graphfold.operators.algebra import without_mean
 
 SCALINGS = ("eigenvalue", "orthonormal", "unit")
@@ -33,17 +34,42 @@ _BLOCK_NUMBERS = 2**23
 
 
 @dataclass(frozen=True)
-class DataShare:
-    """k(x, .) V of new rows, centred as in the fit, and their distance to the centre.
+class Expansion:
+    """weight k(x, .) W of one kernel for new rows x, W having a row for each row of fit.
 
-    ``W`` is [V, 1/n]: its last column gives the mean of k(x, .). Where the kernel has a
-    factor, ``loadings`` = Z'W takes the place of the n rows of the fit.
+    Where k(x, .) is C(x) times something known at fit (a factor of the kernel, or, for
+    a kernel known by its inverse, the kernel itself with C the weights of x over its
+    neighbours), ``loadings`` are that times W, and the rows of the fit are not needed.
     """
 
     kernel: Kernel
-    X: Any
-    W: Array
-    loadings: Array | None
+    weight: float = 1.0
+    X: Any = None
+    W: Array | None = None
+    loadings: Array | None = None
+
+    def of(self, X: Any) -> Array:
+        """weight k(x, .) W for each row of X."""
+        if self.loadings is not None:
+            over = self.kernel.weights_over_fit if self.kernel.by_inverse else None
+            C = self.kernel.factor(X) if over is None else over(X)
+            return self.weight * np.asarray(C @ self.loadings)
+        assert self.W is not None
+        product = np.empty((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
+        size = max(1, _BLOCK_NUMBERS // len(self.W))
+        for rows in row_blocks(X.shape[0], size):
+            product[rows] = self.kernel.block(X[rows], self.X) @ self.W
+        return product if self.weight == 1 else self.weight * product
+
+
+@dataclass(frozen=True)
+class DataShare:
+    """k(x, .) V of new rows, centred as in the fit, and their distance to the centre.
+
+    The expansions are of [V, 1/n]: the last column gives the mean of k(x, .).
+    """
+
+    expansions: Sequence[Expansion]
     offset: Array
     gram: Array
     grand_mean: float
@@ -56,21 +82,14 @@ class DataShare:
 
     def of(self, X: Any) -> tuple[Array, Array]:
         """k(x, .) V and the mean of k(x, .), both centred, for each row of X."""
-        product = self._product(X) - self.offset
+        product = sum(part.of(X) for part in self.expansions) - self.offset
         return product[:, :-1], product[:, -1]
-
-    def _product(self, X: Any) -> Array:
-        if self.loadings is not None:
-            return np.asarray(self.kernel.factor(X) @ self.loadings)
-        product = np.empty((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
-        size = max(1, _BLOCK_NUMBERS // len(self.W))
-        for rows in row_blocks(X.shape[0], size):
-            product[rows] = self.kernel.block(X[rows], self.X) @ self.W
-        return product
 
     def squared_norms(self, X: Any, centred_means: Array) -> Array:
         """|phi(x)|^2 in the centred feature space: k(x,x) - 2 mean k(x,.) + mean k."""
-        own = self.kernel.diagonal(X).astype(np.float64)
+        own = np.zeros(X.shape[0])
+        for part in self.expansions:
+            own += part.weight * part.kernel.diagonal(X)
         # mean k(x,.) is centred_means + grand_mean
         return own - 2.0 * centred_means - self.grand_mean
 
@@ -85,26 +104,49 @@ def data_share(
     n, d = V.shape
     # all n components include the constant vector, which the centred kernel ignores
     V = without_mean(V) if problem.center else V
-    W = np.hstack([V, np.full((n, 1), 1 / n, dtype=V.dtype)])
+    mean = 1 / n if problem.center else 0.0
+    W = np.hstack([V, np.full((n, 1), mean, dtype=V.dtype)])
     KW = K.apply(W).astype(np.float64)
     gram = V.T.astype(np.float64) @ KW[:, :d]
-    offset, trace, grand_mean = np.zeros(d + 1), K.trace(), 0.0
+    offset, trace, grand_mean = np.zeros(d + 1), trace_of(K), 0.0
     if problem.center:
         offset = KW.mean(axis=0)
         grand_mean = float(offset[-1])
         trace -= n * grand_mean
-    else:
-        W[:, -1] = 0.0
     return DataShare(
-        kernel=kernel,
-        X=None if by_factor else X,
-        W=W[:0] if by_factor else W,
-        loadings=np.asarray(kernel.factor(X).T @ W) if by_factor else None,
+        expansions=_expansions(problem, kernel, X, W, KW, by_factor=by_factor),
         offset=offset.astype(V.dtype),
         gram=(gram + gram.T) / 2,
         grand_mean=grand_mean,
         trace=trace,
     )
+
+
+def trace_of(K: SymmetricOperator) -> float:
+    """tr K; NaN where only an estimate could be had."""
+    return float("nan") if isinstance(K, PseudoInverse) else K.trace()
+
+
+def _expansions(
+    problem: Problem, kernel: Kernel, X: Any, W: Array, KW: Array, *, by_factor: bool
+) -> list[Expansion]:
+    if by_factor:
+        return [Expansion(kernel, loadings=np.asarray(kernel.factor(X).T @ W))]
+    if kernel.by_inverse:
+        return [Expansion(kernel, loadings=KW.astype(W.dtype))]
+    if not isinstance(kernel, Combination) or kernel.pointwise:
+        return [Expansion(kernel, X=X, W=W)]
+    parts = []
+    weighted = zip(kernel.weights, kernel.kernels, problem.kernels, strict=True)
+    for weight, part, term in weighted:
+        if not weight:
+            continue
+        if part.by_inverse:
+            loadings = np.asarray(term.base.apply(W), dtype=W.dtype)
+            parts.append(Expansion(part, weight, loadings=loadings))
+        else:
+            parts.append(Expansion(part, weight, X, W))
+    return parts
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,9 @@ class Plan:
 
     Attributes
     ----------
-    storage : "stored", "low-rank", "tiled" or "none"
-        How the kernel matrices are held.
+    storage : "stored", "low-rank", "tiled", "inverse" or "none"
+        How the kernel matrices are held; "inverse": as a sparse matrix of local
+        weights, whose pseudo-inverse the kernel is.
     solver, reason : str
         The eigensolver and why.
     peak_bytes : int
@@ -75,6 +76,7 @@ def make_plan(
     basis = 3 * n * max(6 * width, 60) * itemsize
     copy_of_X = 0 if sp.issparse(X) else X.shape[0] * X.shape[1] * itemsize
     matrix = n * n * itemsize
+    pointwise = all(kernel.pointwise for kernel in kernels)
     given = all(is_precomputed(kernel) for kernel in kernels)
     low_rank = all(has_cheap_factor(kernel, X) for kernel in kernels)
     matrices = matrix * (1 if len(kernels) == 1 else len(kernels) + 1)
@@ -82,6 +84,8 @@ def make_plan(
 
     if not kernels:
         storage, peak = "none", basis
+    elif all(kernel.by_inverse for kernel in kernels):
+        storage, peak = "inverse", basis + copy_of_X + local_bytes(kernels, n)
     elif given:
         storage, peak = "stored", basis + (matrix if len(kernels) > 1 else 0)
     elif low_rank:
@@ -93,7 +97,7 @@ def make_plan(
         choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
     if choice.solver == "lapack":
         peak += copies
-    elif storage == "stored" and peak > budget and not given:
+    elif storage == "stored" and peak > budget and not given and pointwise:
         storage = "tiled"
         room = (budget - basis - copy_of_X) // (4 * n * itemsize)
         strip = int(np.clip(room, 16, strip))
@@ -109,6 +113,12 @@ def make_plan(
     return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), seconds)
 
 
+def local_bytes(kernels: Sequence[Kernel], n: int) -> int:
+    """Memory of the weights of n rows over their neighbours, and of a batch."""
+    neighbors = [int(getattr(kernel, "n_neighbors", 10)) for kernel in kernels]
+    return sum(60 * k * n for k in neighbors) + 2**28
+
+
 def estimated_seconds(
     kernels: Sequence[Kernel], X: Any, storage: str, solver: str, width: int
 ) -> float:
@@ -120,6 +130,9 @@ def estimated_seconds(
     products = TYPICAL_ROUNDS * width
     if solver == "lapack":
         operations = evaluation + 3.0 * n**3
+    elif storage == "inverse":
+        # the neighbour search, then some thousand products with the sparse weights
+        operations = n * n * per_entry + 1e4 * width * 100.0 * n
     elif storage == "low-rank":
         operations = products * 2 * n * per_entry
     elif storage == "tiled":

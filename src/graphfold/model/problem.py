@@ -128,10 +128,17 @@ class Problem:
             return None
         return np.full((self.n, 1), self.n**-0.5, dtype=self.dtype)
 
+    def start(self, given: Array | None = None) -> Array | None:
+        """Where a solver may start: what is given, or what the one kernel knows."""
+        if given is None and len(self.kernels) == 1:
+            return self.kernels[0].start
+        return given
+
     def solve(self, d: int, **how: Any) -> Eigenpairs:
         """Top-d eigenpairs with signs fixed: the entry of largest size is positive."""
         trivial = self.trivial_vector()
         room = self.n - (trivial is not None)
+        how = {**how, "start": self.start(how.get("start"))}
         pairs = top_eigenpairs(self.operator(), min(d, room), avoid=trivial, **how)
         if d > room and trivial is not None:
             # all n are asked for: the last is the constant vector itself

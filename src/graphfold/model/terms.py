@@ -16,6 +16,7 @@ from graphfold.graphs.laplacian import Laplacian
 from graphfold.graphs.responses import Response
 from graphfold.kernels import Gaussian, Kernel, OnColumns, Precomputed
 from graphfold.kernels.products import gaussian_grams
+from graphfold.model import inverse
 from graphfold.operators import (
     Centered,
     ChebyshevFunction,
@@ -43,7 +44,8 @@ class Term:
     """One summand of M: ``weight * operator``, operator = factor (shift I + base).
 
     ``size`` is c(R) for a graph term: strength is measured in it. ``is_laplacian``
-    marks base = -L, whose extension to new points is exact in their edges.
+    marks base = -L, whose extension to new points is exact in their edges. ``start``
+    are its top directions, where they are known.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Term:
     is_laplacian: bool = False
     factor: float = 1.0
     shift: float = 0.0
+    start: Array | None = None
 
     @property
     def operator(self) -> SymmetricOperator:
@@ -82,9 +85,16 @@ class Term:
 
 
 def kernel_term(
-    kernel: Kernel, X: Any, *, tiled: bool = False, strip: int = 512, name: str = ""
+    kernel: Kernel,
+    X: Any,
+    *,
+    tiled: bool = False,
+    strip: int = 512,
+    name: str = "",
+    n_components: int = 2,
+    rng: np.random.Generator | None = None,
 ) -> Term:
-    """K as an operator: low-rank where X itself is a factor, stored, or tiled."""
+    """K as an operator: by its inverse, low-rank where X is a factor, stored, tiled."""
     if isinstance(kernel, OnColumns):
         X, kernel = kernel.view(X), kernel.kernel
     name = name or type(kernel).__name__
@@ -93,9 +103,11 @@ def kernel_term(
         if sp.issparse(X):
             return Term(name, Sparse(X, name="K"))
         return Term(name, Dense(kernel.gram(X), name="K"))
+    if kernel.by_inverse:
+        return inverse_term(name, kernel.inverse_factor(X), n_components, rng)
     if has_cheap_factor(kernel, X):
         return Term(name, LowRank(kernel.factor(X), name="K"))
-    if tiled:
+    if tiled and kernel.pointwise:
         operator = TiledKernel(
             kernel.block,
             X,
@@ -107,8 +119,23 @@ def kernel_term(
     return Term(name, Dense(kernel.gram(X), bounds=bounds, name="K"))
 
 
+def inverse_term(
+    name: str, T: Any, n_components: int, rng: np.random.Generator | None
+) -> Term:
+    """K = (T'T)^+ as a term, its top directions found on the way."""
+    rng = np.random.default_rng(0) if rng is None else rng
+    operator, start = inverse.kernel_of(T, n_components, rng)
+    return Term(name, operator, start=start)
+
+
 def kernel_terms(
-    kernels: Mapping[str, Kernel], X: Any, *, tiled: bool = False, strip: int = 512
+    kernels: Mapping[str, Kernel],
+    X: Any,
+    *,
+    tiled: bool = False,
+    strip: int = 512,
+    n_components: int = 2,
+    rng: np.random.Generator | None = None,
 ) -> tuple[Term, ...]:
     """One term for each kernel; several stored Gaussians share their products."""
     gaussians = {k: v for k, v in kernels.items() if isinstance(v, Gaussian)}
@@ -117,10 +144,10 @@ def kernel_terms(
         grams = gaussian_grams(list(gaussians.values()), X)
         for name, K in zip(gaussians, grams, strict=True):
             shared[name] = Term(name, Dense(K, bounds=(0.0, np.inf), name="K"))
+    how: dict[str, Any] = {"tiled": tiled, "strip": strip}
+    how |= {"n_components": n_components, "rng": rng}
     return tuple(
-        shared[name]
-        if name in shared
-        else kernel_term(kernel, X, tiled=tiled, strip=strip, name=name)
+        shared[name] if name in shared else kernel_term(kernel, X, name=name, **how)
         for name, kernel in kernels.items()
     )
 

@@ -69,6 +69,7 @@ class ChebyshevFunction(SymmetricOperator):
 
     ``error_bound`` bounds |f - p| on the interval by the coefficients left out, so
     |f(M) - p(M)| <= error_bound in the spectral norm. Costs ``degree`` products.
+    ``interval`` takes the place of the operator's own bounds where more is known.
 
     Raises
     ------
@@ -84,11 +85,12 @@ class ChebyshevFunction(SymmetricOperator):
         *,
         tol: float = 1e-12,
         max_degree: int = 1000,
+        interval: Bounds | None = None,
         name: str = "f(L)",
     ):
         self.operator, self.name = operator, name
         self.n, self.dtype = operator.n, operator.dtype
-        self.interval = operator.bounds()
+        self.interval = operator.bounds() if interval is None else interval
         if not np.isfinite(self.interval).all():
             raise ValueError("a Chebyshev function needs a finite certified interval")
         self.coefficients, self.error_bound = interpolate(

@@ -18,7 +18,9 @@ from graphfold.solvers.result import (
 OVERSAMPLE = 4
 #: operations per row and column that a round costs beyond its products
 ROUND_OVERHEAD = 1000
-LARGEST_DEGREE = 16
+LARGEST_DEGREE = 64
+#: random directions, and how far they are filtered, that an answer has to stand
+PROBES, PROBE_DEGREE = 4, 256
 #: a space filled and restarted should shrink the residual by at least this
 SLOW = 0.5
 #: below this many rounding errors a residual that stands still may be drift
@@ -35,6 +37,10 @@ def block_krylov(request: Request) -> Eigenpairs:
     pass through a Chebyshev filter of some degree instead: many products, few rounds.
     The same is done, with doubling degree, once restarts hardly help any more.
 
+    Where products are that cheap, an answer that has converged is not believed at once:
+    random directions are filtered with all of it projected out and join the space. An
+    eigenvector that was missed comes up there, and the search goes on.
+
     A Krylov space does not change when M is shifted, so Rayleigh-Ritz picks the
     algebraically largest values of an indefinite M as it is. M V is kept for the whole
     space, so residuals, restarts and the answer need no further product.
@@ -49,6 +55,7 @@ def block_krylov(request: Request) -> Eigenpairs:
     space = Space(request.avoid, capacity)
     space.add(request.random_block(width), M)
     n_products, worst_at_restart, size = width, np.inf, 0.0
+    doubted = degree == 1
     for iteration in range(1, request.max_iter + 1):
         values, S = rayleigh_ritz(space.Q, space.MQ)
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
@@ -56,7 +63,8 @@ def block_krylov(request: Request) -> Eigenpairs:
         size = max(size, float(np.abs(values).max()))
         residual_block, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[: request.needed].max())
-        stop = request.observe(iteration, worst) or worst <= request.tol
+        solved = worst <= request.tol
+        stop = request.observe(iteration, worst) or (solved and doubted)
         if stop or iteration == request.max_iter or space.width == room:
             break
         if space.width + width > capacity:
@@ -68,12 +76,22 @@ def block_krylov(request: Request) -> Eigenpairs:
                     space.renew(M)
                     n_products += space.width
             worst_at_restart = worst
+        if degree > 1 and np.isnan(bottom):
+            bottom = lowest_eigenvalue_bound(M, request.rng)
+        if solved:
+            doubted = True
+            ends = (min(bottom, values[-1]), values[d - 1], values[0])
+            grown = probed(request, V[:, :d], ends)
+            n_products += PROBES * PROBE_DEGREE
+            fresh = new_directions(grown, against=space.basis)[:, : room - space.width]
+            if fresh.shape[1] == 0:
+                break
+            space.add(fresh, M)
+            continue
         # a wanted pair that has converged needs no more products of its own
         active = np.flatnonzero(residuals[:d] > 0.3 * request.tol)
         grown = residual_block[:, active]
         if degree > 1:
-            if np.isnan(bottom):
-                bottom = lowest_eigenvalue_bound(M, request.rng)
             ends = (min(bottom, values[-1]), values[width - 1], values[active[0]])
             done = np.delete(V[:, :d], active, axis=1)
             grown = chebyshev_filter(
@@ -146,6 +164,17 @@ class Space:
         avoided = self._basis[:, : self._n_avoided]
         self.Q[:] = orthonormal(self.Q, against=avoided)
         self.MQ[:] = M.apply(self.Q)
+
+
+def probed(request: Request, V: Array, ends: tuple[float, float, float]) -> Array:
+    """Random directions, filtered for what lies above the last wanted value.
+
+    V, which has been found, is projected out at every step: what comes up is new.
+    """
+    M, n = request.M, request.M.n
+    block = request.rng.standard_normal((n, PROBES)).astype(M.dtype)
+    block = orthonormal(block, against=np.hstack([request.avoid, V]))
+    return chebyshev_filter(M, block, M.apply(block), ends, PROBE_DEGREE, done=V)
 
 
 def filter_degree(M: SymmetricOperator) -> int:

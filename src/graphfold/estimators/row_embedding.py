@@ -1,0 +1,107 @@
+"""Embeddings of one table: rows in, rows out, met by label where there are labels."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from graphfold import check
+from graphfold.arrays import Array
+from graphfold.estimators import rows
+from graphfold.estimators.base import GraphEmbedding
+from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
+from graphfold.estimators.reading import check_parameters, read_rows
+from graphfold.estimators.statement import generator
+from graphfold.model.plan import Plan
+
+
+class RowEmbedding(GraphEmbedding):
+    """An embedding whose samples are the rows of one table."""
+
+    # -- what a kind of embedding may say differently ---------------------------------
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """X as numbers."""
+        return read_rows(self, X, reset=reset)
+
+    def _finish(self, rng: np.random.Generator) -> None:
+        """What a kind of embedding keeps of a fit beyond what all do."""
+
+    # -- fit --------------------------------------------------------------------------
+
+    @unchanged_on_failure
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n, n_features)
+            A kernel matrix if ``kernel="precomputed"``, or a list or dict of them.
+        y : ignored
+        node_ids : sequence of n labels, default=None
+            Which node each row is, if X is not a DataFrame with labels as its index.
+
+        Returns
+        -------
+        self
+        """
+        graphs = self._graphs()
+        raw, X = X, self._read(X, reset=True)
+        check_parameters(self, X.shape[0])
+        labels = rows.labels_of_rows(raw, node_ids, graphs, X.shape[0])
+        self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        rng = generator(self.random_state)
+        progress = self._fit_rows(X, y, labels, graphs, rng)
+        self._finish(rng)
+        progress.finish()
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
+        """Fit and return the embedding of the rows of X."""
+        return self.fit(X, y, node_ids=node_ids).embedding_.copy()
+
+    # -- new rows ---------------------------------------------------------------------
+
+    def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
+        """Place rows by their features and, where they are known, their edges.
+
+        A row whose label is a row of the fit gets its embedding back (and an error if
+        its features differ). A row whose label is another node of the graph is placed
+        with that node's edges to the rows of the fit; a row without label or edges by
+        its features alone. Each row is placed by itself.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (m, n_features)
+        node_ids : sequence of m labels, default=None
+        edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
+            Weights from these rows to the rows of the fit; takes the place of the
+            graph's own edges. For several graphs, a dict of these by name.
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        check_is_fitted(self)
+        raw, X = X, self._read(X, reset=False)
+        labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
+        known, weights = self._rows_of_fit().meet(X, labels, edges)
+        return self._placed(X, known, weights)
+
+    # -- before a fit -----------------------------------------------------------------
+
+    def plan(self, X: Any) -> Plan:
+        """What fitting X would do and cost; X itself is not touched.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from graphfold import GraphKernelPCA
+        >>> GraphKernelPCA(2).plan(np.zeros((5000, 20))).storage
+        'stored'
+        """
+        X = check.table("X", X)
+        return self._plan(self._kernels(X), X, timed=True)

@@ -1,0 +1,185 @@
+"""Kernels of distances: classical scaling, and geodesics (Isomap).
+
+k(x, y) = -d(x, y)^2 / 2. Centred, H K H, it is the matrix of classical scaling, whose
+top eigenvectors are coordinates with these distances.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import shortest_path
+
+from graphfold import check
+from graphfold.arrays import Array, row_blocks
+from graphfold.errors import KernelError
+from graphfold.kernels.base import Kernel
+from graphfold.kernels.local import warn_of_parts
+from graphfold.kernels.products import Gaussian, ProductKernel
+from graphfold.neighbors import METRICS, nearest_rows, neighborhoods
+
+_BLOCK_NUMBERS = 2**22
+
+
+@final
+class ClassicalScaling(ProductKernel):
+    """``k(x, y) = -|x - y|^2 / 2``: classical multidimensional scaling.
+
+    With ``center=True`` it equals scikit-learn's ``ClassicalMDS``. For other distances
+    than the Euclidean one give ``metric``.
+
+    Parameters
+    ----------
+    metric : str, default="euclidean"
+        euclidean, cosine, correlation, manhattan, chebyshev, hamming or jaccard.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import kernels
+    >>> kernels.ClassicalScaling().block(np.array([[0.0]]), np.array([[2.0]]))
+    array([[-2.]])
+    """
+
+    def __init__(self, metric: str = "euclidean") -> None:
+        self.metric = metric
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        check.one_of("metric", self.metric, METRICS)
+        return self
+
+    def prepare(self, X: Any, like: Any) -> Any:
+        return Gaussian().prepare(X, like)  # distances lose digits far from the origin
+
+    def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
+        products -= 0.5 * norms_x
+        products -= 0.5 * norms_y
+        return np.minimum(products, 0, out=products)
+
+    def of_norms(self, norms: Array) -> Array:
+        return np.zeros_like(norms)
+
+    def block(self, X: Any, Y: Any) -> Array:
+        if self.metric == "euclidean":
+            return super().block(X, Y)
+        return of_distances(self._distances(X, Y), X.dtype)
+
+    def gram(self, X: Any) -> Array:
+        if self.metric == "euclidean":
+            return super().gram(X)
+        distances = self._distances(X, X)
+        return of_distances((distances + distances.T) / 2, X.dtype)
+
+    def _distances(self, X: Any, Y: Any) -> Array:
+        # imported here: it would double the import time of the package
+        from sklearn.metrics import pairwise_distances
+
+        X, Y = (self._for_metric(part) for part in (X, Y))
+        return np.asarray(pairwise_distances(X, Y, metric=self.metric))
+
+    def _for_metric(self, X: Any) -> Any:
+        if self.metric == "jaccard":
+            X = X.astype(bool)
+        sparse = self.metric in ("cosine", "manhattan")
+        return X.toarray() if sp.issparse(X) and not sparse else X
+
+
+@final
+class Geodesic(Kernel):
+    """``k(x, y) = -g(x, y)^2 / 2``, g the length of the way through neighbours: Isomap.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Clipped to the number of other distinct rows. Parts that have no way between
+        them are joined by their shortest links, with a warning.
+    metric : str, default="euclidean"
+        Length of a step.
+    n_jobs : int, default=None
+    rows, ways : arrays, default=None
+        The rows of the fit and the lengths of their steps; set by ``bind``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import kernels
+    >>> angle = np.linspace(0, np.pi, 50)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> k = kernels.Geodesic(2).bind(arc, np.random.default_rng(0))
+    >>> float(np.sqrt(-2 * k.gram(arc)[0, -1]).round(2))  # half a circle, not 2.0
+    3.14
+    """
+
+    pointwise = False
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        metric: str = "euclidean",
+        n_jobs: int | None = None,
+        rows: Any = None,
+        ways: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.rows = rows
+        self.ways = ways
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        k = check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
+        metric = check.one_of("metric", self.metric, METRICS)
+        found = neighborhoods(X, k, metric=metric, n_jobs=self.n_jobs)
+        if found.n_parts > 1:
+            warn_of_parts(found.n_parts, k)
+        steps = found.lengths()
+        return self.with_params(rows=X, ways=steps.maximum(steps.T))
+
+    def gram(self, X: Any) -> Array:
+        self._check_rows(X)
+        distances = shortest_path(self.ways, method="D", directed=False)
+        return of_distances(np.minimum(distances, distances.T), X.dtype)
+
+    def block(self, X: Any, Y: Any) -> Array:
+        """k(x, y) for rows x of X, Y being the rows of the fit.
+
+        A new row has steps to its nearest rows of the fit, and none lead back to it.
+        """
+        self._check_rows(Y)
+        n, m = Y.shape[0], X.shape[0]
+        k = min(self.n_neighbors, n)
+        distances, members = nearest_rows(
+            X, k, metric=self.metric, among=self.rows, n_jobs=self.n_jobs
+        )
+        values = np.empty((m, n), dtype=X.dtype)
+        for rows in row_blocks(m, max(1, _BLOCK_NUMBERS // n)):
+            count = rows.stop - rows.start
+            starts = np.arange(0, count * k + 1, k)
+            length = np.maximum(distances[rows].ravel(), np.finfo(np.float64).tiny)
+            steps = sp.csr_array(
+                (length, members[rows].ravel(), starts), shape=(count, n)
+            )
+            both = sp.csr_array(sp.vstack([self.ways, steps]))
+            both.resize((n + count, n + count))
+            found = shortest_path(both, method="D", indices=np.arange(n, n + count))
+            values[rows] = of_distances(found[:, :n], X.dtype)
+        return values
+
+    def _check_rows(self, X: Any) -> None:
+        if self.rows is None or X.shape[0] != self.rows.shape[0]:
+            raise KernelError("kernel Geodesic knows the rows it was bound to only")
+
+    def diagonal(self, X: Any) -> Array:
+        return np.zeros(X.shape[0], dtype=X.dtype)
+
+    def factor(self, X: Any) -> Any:
+        return None
+
+
+def of_distances(distances: Array, dtype: Any) -> Array:
+    """-d^2 / 2."""
+    values = np.square(distances)
+    values *= -0.5
+    return np.asarray(values, dtype=dtype)

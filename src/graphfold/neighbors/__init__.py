@@ -1,0 +1,12 @@
+"""Which rows are near which: what graphs and manifold kernels are built from.
+
+==============  ==========================================================
+search          the nearest rows by a metric, exactly
+neighborhoods   distinct neighbours of each row, all parts joined
+==============  ==========================================================
+"""
+
+from graphfold.neighbors.neighborhoods import Neighborhoods, neighborhoods
+from graphfold.neighbors.search import METRICS, nearest_rows
+
+__all__ = ["METRICS", "Neighborhoods", "nearest_rows", "neighborhoods"]

@@ -1,0 +1,157 @@
+"""Each row's neighbourhood: distinct rows only, and all of them linked together.
+
+Methods that glue neighbourhoods into one picture fail in two ways that the data cannot
+be blamed for: a row with many copies has them for neighbours and learns nothing of the
+others, and data that fall into parts have no place for the parts. So neighbours are
+sought among distinct rows, a copy is linked to its original, and parts are joined by
+their shortest links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from graphfold.arrays import Array, matching_rows
+from graphfold.neighbors.search import nearest_rows
+
+#: up to this many parts each is searched by itself
+FEW_PARTS = 20
+#: a link of length zero would vanish from a sparse matrix
+ZERO_LENGTH = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Neighborhoods:
+    """The neighbours of each row, as a sparse pattern that need not be regular.
+
+    Row i has ``indices[starts[i]:starts[i + 1]]``, at ``distances``. ``n_parts`` is
+    the number of parts that the data fell into before they were joined.
+    """
+
+    starts: Array
+    indices: Array
+    distances: Array
+    n_parts: int
+
+    def groups(self) -> Iterator[tuple[Array, Array]]:
+        """Rows with equally many neighbours, and their neighbours, as a table."""
+        counts = np.diff(self.starts)
+        for count in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == count)
+            places = self.starts[rows][:, None] + np.arange(count)
+            yield rows, self.indices[places]
+
+    def lengths(self) -> Any:
+        """Distances to the neighbours, a CSR array."""
+        n = len(self.starts) - 1
+        lengths = np.maximum(self.distances, ZERO_LENGTH)
+        return sp.csr_array((lengths, self.indices, self.starts), shape=(n, n))
+
+
+def neighborhoods(
+    X: Any, k: int, *, metric: str = "euclidean", n_jobs: Any = None
+) -> Neighborhoods:
+    """The k nearest distinct rows of each row (fewer where there are not so many).
+
+    A copy has its original for its only neighbour. Where the neighbourhoods fall into
+    parts, the shortest link of each part to another is added until there is one part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.neighbors import neighborhoods
+    >>> found = neighborhoods(np.array([[0.0], [0.0], [1.0], [9.0], [10.0]]), 1)
+    >>> found.n_parts, found.lengths().toarray().round().astype(int).tolist()[2]
+    (2, [1, 0, 0, 8, 0])
+    """
+    n = X.shape[0]
+    original = matching_rows(X, X)
+    original = np.where(original < 0, np.arange(n), original)
+    distinct = np.flatnonzero(original == np.arange(n))
+    rows = X if len(distinct) == n else X[distinct]
+    links, n_parts = _joined(rows, min(k, len(distinct) - 1), metric, n_jobs)
+    if len(distinct) < n:
+        links = _with_copies(links, distinct, original)
+    return Neighborhoods(links.indptr, links.indices, links.data, n_parts)
+
+
+def _joined(X: Any, k: int, metric: str, n_jobs: Any) -> tuple[Any, int]:
+    """Distances to the k nearest rows, parts joined; and how many parts there were."""
+    n = X.shape[0]
+    if k < 1:
+        return sp.csr_array((n, n)), n
+    distances, indices = nearest_rows(X, k, metric=metric, n_jobs=n_jobs)
+    distances = np.maximum(distances.astype(np.float64), ZERO_LENGTH)
+    starts = np.arange(0, n * k + 1, k)
+    links = sp.csr_array((distances.ravel(), indices.ravel(), starts), shape=(n, n))
+    n_parts, parts = connected_components(links, directed=False)
+    found, width = n_parts, k
+    while n_parts > 1:
+        width = min(4 * width, n - 1)
+        bridges = _bridges(X, parts, n_parts, width, metric, n_jobs)
+        links = links.maximum(bridges)
+        n_parts, parts = connected_components(links, directed=False)
+    links = sp.csr_array(links)
+    links.sort_indices()
+    return links, int(found)
+
+
+def _bridges(
+    X: Any, parts: Array, n_parts: int, width: int, metric: str, n_jobs: Any
+) -> Any:
+    """The shortest link of each part to another, both ways; none from the largest.
+
+    Of many parts, those that have another one among ``width`` neighbours.
+    """
+    n, largest = X.shape[0], np.bincount(parts).argmax()
+    ends = []
+    if n_parts <= FEW_PARTS:
+        for part in np.delete(np.arange(n_parts), largest):
+            inside, outside = (
+                np.flatnonzero(parts == part),
+                np.flatnonzero(parts != part),
+            )
+            distances, nearest = nearest_rows(
+                X[inside], 1, metric=metric, among=X[outside], n_jobs=n_jobs
+            )
+            best = int(distances[:, 0].argmin())
+            ends.append((inside[best], outside[nearest[best, 0]], distances[best, 0]))
+    else:
+        rows = np.flatnonzero(parts != largest)
+        distances, nearest = nearest_rows(
+            X[rows], width + 1, metric=metric, among=X, n_jobs=n_jobs
+        )
+        foreign = parts[nearest] != parts[rows][:, None]
+        distances = np.where(foreign, distances, np.inf)
+        place = distances.argmin(axis=1)
+        shortest = distances[np.arange(len(rows)), place]
+        order = np.lexsort((shortest, parts[rows]))
+        _, first = np.unique(parts[rows][order], return_index=True)
+        for i in order[first][np.isfinite(shortest[order[first]])]:
+            ends.append((rows[i], nearest[i, place[i]], shortest[i]))
+    if not ends:
+        return sp.csr_array((n, n))
+    one, other, length = (np.array(column) for column in zip(*ends, strict=True))
+    length = np.maximum(length.astype(np.float64), ZERO_LENGTH)
+    bridges = sp.csr_array((length, (one, other)), shape=(n, n))
+    return bridges.maximum(bridges.T)
+
+
+def _with_copies(links: Any, distinct: Array, original: Array) -> Any:
+    """Links among distinct rows as links among all; a copy leads to its original."""
+    n = len(original)
+    edges = links.tocoo()
+    copies = np.flatnonzero(original != np.arange(n))
+    length = np.full(len(copies), ZERO_LENGTH)
+    rows = np.concatenate([distinct[edges.row], copies])
+    columns = np.concatenate([distinct[edges.col], original[copies]])
+    weights = np.concatenate([edges.data, length])
+    full = sp.csr_array((weights, (rows, columns)), shape=(n, n))
+    full.sort_indices()
+    return full

@@ -15,6 +15,9 @@ from typing import Any
 from graphfold import errors, kernels
 from graphfold.estimators import (
     GraphKernelPCA,
+    GraphLaplacianPCA,
+    LaplacianEigenmaps,
+    LocalNonlinearEmbedding,
     MultiModalGraphEmbedding,
     SemiSupervisedGraphKernelPCA,
 )
@@ -27,6 +30,9 @@ __all__ = [
     "CorrelationGraph",
     "Graph",
     "GraphKernelPCA",
+    "GraphLaplacianPCA",
+    "LaplacianEigenmaps",
+    "LocalNonlinearEmbedding",
     "MultiModalGraphEmbedding",
     "NeighborGraph",
     "SemiSupervisedGraphKernelPCA",

@@ -25,6 +25,20 @@ def floating(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return np.dtype(np.float32) if is_single else np.dtype(np.float64)
 
 
+def small_indices(matrix: Any) -> Any:
+    """A CSR array whose indices take four bytes where they can: products are faster.
+
+    Some of scikit-learn takes no other.
+    """
+    if max(matrix.nnz, *matrix.shape) < 2**31 and matrix.indices.dtype != np.int32:
+        indices, starts = (
+            matrix.indices.astype(np.int32),
+            matrix.indptr.astype(np.int32),
+        )
+        return sp.csr_array((matrix.data, indices, starts), shape=matrix.shape)
+    return matrix
+
+
 def orthonormal(V: Array, *, against: Array | None = None) -> Array:
     """Orthonormal basis of the columns of V, orthogonal to the columns of ``against``.
 

@@ -39,6 +39,16 @@ def at_least(name: str, value: Any, low: float, *, strict: bool = False) -> floa
     return number
 
 
+def between(name: str, value: Any, low: float, high: float) -> float:
+    """``value`` as a float in [low, high]."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not low <= float(value) <= high:
+        raise GraphfoldError(
+            f"{name} must be a number between {low:g} and {high:g}; got {value!r}"
+        )
+    return float(value)
+
+
 def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
     """``value`` if it is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:

@@ -4,6 +4,9 @@
 base                what all embeddings share: new rows, files, reports
 graph_kernel_pca    ``GraphKernelPCA``: kernels and graphs, weights learned
 semi_supervised     ``SemiSupervisedGraphKernelPCA``: a few labels, or pairs
+row_embedding       embeddings of one table: fit, transform, plan
+local_nonlinear     ``LocalNonlinearEmbedding``: rows from their neighbours, LLE
+special_cases       ``LaplacianEigenmaps``, ``GraphLaplacianPCA``
 multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways
 mode_tables         which columns are a mode, of tables of any library
 modes               from the tables of modes to numbers
@@ -21,11 +24,16 @@ progress            scikit-learn's callbacks and ``verbose``
 """
 
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
+from graphfold.estimators.local_nonlinear import LocalNonlinearEmbedding
 from graphfold.estimators.multi_modal import MultiModalGraphEmbedding
 from graphfold.estimators.semi_supervised import SemiSupervisedGraphKernelPCA
+from graphfold.estimators.special_cases import GraphLaplacianPCA, LaplacianEigenmaps
 
 __all__ = [
     "GraphKernelPCA",
+    "GraphLaplacianPCA",
+    "LaplacianEigenmaps",
+    "LocalNonlinearEmbedding",
     "MultiModalGraphEmbedding",
     "SemiSupervisedGraphKernelPCA",
 ]

@@ -30,11 +30,18 @@ from graphfold.kernels import Kernel
 from graphfold.model.align import carried_eigenvalues, nearest_rotation
 from graphfold.model.alternate import Alternation
 from graphfold.model.certificate import axis_report
-from graphfold.model.extend import DataShare, Extension, data_share, graph_shares
+from graphfold.model.extend import (
+    DataShare,
+    Extension,
+    GraphShare,
+    data_share,
+    graph_shares,
+)
 from graphfold.model.plan import Plan, make_plan
 from graphfold.model.problem import Problem
 from graphfold.model.strength import data_scale, graph_size
 from graphfold.model.terms import Term, has_cheap_factor, kernel_terms
+from graphfold.solvers import Eigenpairs
 
 
 class GraphEmbedding(
@@ -100,6 +107,24 @@ class GraphEmbedding(
         """What the data say of where a new row belongs."""
         by_factor = kernel is not None and has_cheap_factor(kernel, X)
         return data_share(problem, kernel, X, V, by_factor=by_factor)
+
+    def _graph_shares(
+        self, problem: Problem, laplacians: Mapping[str, Laplacian], V: Array
+    ) -> list[GraphShare]:
+        """What each graph says of where a new row belongs."""
+        return graph_shares(problem, laplacians, V)
+
+    def _eigenvalues(self, pairs: Eigenpairs) -> Array:
+        """The eigenvalues that are reported."""
+        return pairs.values
+
+    def _trivial(self, laplacians: Mapping[str, Laplacian]) -> Array | None:
+        """A direction to keep out of the answer, where it is not the constant one."""
+        return None
+
+    def _tolerance(self) -> float | None:
+        """Relative residual asked of the solver; None is its own default."""
+        return None if self.tol is None else float(self.tol)
 
     # -- fit --------------------------------------------------------------------------
 
@@ -179,7 +204,7 @@ class GraphEmbedding(
         X, kernel = fit.X, fit.kernel_of(problem)
         V = pairs.vectors.astype(floating(X.dtype), copy=False)
         data = self._data_share(problem, kernel, X, V)
-        shares = graph_shares(problem, fit.statement.laplacians, V)
+        shares = self._graph_shares(problem, fit.statement.laplacians, V)
         self._extension = Extension(V, pairs.values, data, shares)
         self._scales = self._extension.column_scales(self.scaling)
         if self.scaling == "eigenvalue" and data is not None:
@@ -197,10 +222,12 @@ class GraphEmbedding(
         self.objective_trace_ = result.objective_trace
         self.residuals_, self.converged_ = pairs.residuals, pairs.converged
         self.n_iter_ = pairs.n_iterations
-        self.solver_, self.solver_reason_ = pairs.solver, fit.plan.reason
+        as_planned = pairs.solver == fit.plan.solver
+        self.solver_ = pairs.solver
+        self.solver_reason_ = fit.plan.reason if as_planned else pairs.reason
         self.axis_report_ = axis_report(pairs)
         self.formula_ = str(problem)
-        self._turn(pairs.values, V)
+        self._turn(self._eigenvalues(pairs), V)
         self._keep_energies(data)
 
     def _keep_energies(self, data: Any) -> None:

@@ -26,6 +26,7 @@ from graphfold.model import path
 from graphfold.model.alternate import Alternation, alternate, solved
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
+from graphfold.solvers import choose_solver
 
 Sources = Mapping[str, Graph | GraphRecipe]
 #: adds terms that are not learned to a problem that has been stated
@@ -94,9 +95,11 @@ def prepare(
     plan = estimator._plan(kernels, X)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
+    usual = choose_solver(X.shape[0], min(estimator.n_components, X.shape[0])).solver
+    free = estimator.solver == "auto" and plan.solver == usual
     how: dict[str, Any] = {
-        "solver": plan.solver,
-        "tol": path.TOLERANCE if quiet else estimator.tol,
+        "solver": "auto" if free else plan.solver,
+        "tol": path.TOLERANCE if quiet else estimator._tolerance(),
         "max_iter": estimator.max_iter,
         "rng": rng,
     }

@@ -44,8 +44,8 @@ class GraphKernelPCA(RowEmbedding):
         "additive_chi2" or "precomputed", in scikit-learn's sense. A list or a dict of
         these is several kernels with learned weights; "gaussian-grid" is ten Gaussians
         around the median width. ``kernels.LocallyLinear()``, ``Geodesic()`` and
-        ``ClassicalScaling()`` make it LLE, Isomap and MDS. With "precomputed", X may be a list or dict of
-        matrices. None: no kernel, the graphs alone.
+        ``ClassicalScaling()`` make it LLE, Isomap and MDS. With "precomputed", X may
+        be a list or dict of matrices. None: no kernel, the graphs alone.
     gamma : float, "median" or None, default="median"
         Width of the kernel (never the weight of the graph). "median" sets
         gamma = 1 / (2 sigma^2), sigma^2 the median squared distance between rows; for
@@ -265,7 +265,7 @@ class GraphKernelPCA(RowEmbedding):
             kernel = again[0] if len(again) == 1 else Combination(again, weights)
         return preimage(kernel, self.embedding_, X, float(self.alpha))
 
-    # -- what only a kernel can say -----------------------------------------------------
+    # -- what only a kernel can say ---------------------------------------------------
 
     def inverse_transform(self, X: Any) -> Array:
         """Points of the original space for rows of the embedding.

@@ -155,7 +155,14 @@ def state_problem(
     letter = estimator.weights == "equal" and not normalize
     beta = np.ones(len(terms)) if letter else equal_weights(len(terms), norm)
     theta = equal_weights(len(data), norm)
-    problem = Problem(data, (), tuple(terms), (), center=estimator.center)
+    problem = Problem(
+        data,
+        (),
+        tuple(terms),
+        (),
+        center=estimator.center,
+        trivial=estimator._trivial(laplacians),
+    )
     problem = problem.with_weights(theta, beta)
     if not normalize or not (graphs or estimator._measures_the_data()):
         return Statement(problem, laplacians)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from graphfold import check
-from graphfold.arrays import Array
+from graphfold.arrays import Array, small_indices
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.graphs.sources import read_source
@@ -77,6 +77,7 @@ class Graph:
         matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
         matrix.eliminate_zeros()
         matrix.sort_indices()
+        matrix = small_indices(matrix)
         for part in (matrix.data, matrix.indices, matrix.indptr):
             part.flags.writeable = False
         self._matrix = matrix

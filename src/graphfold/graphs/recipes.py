@@ -10,7 +10,9 @@ import scipy.sparse as sp
 
 from graphfold import check
 from graphfold.arrays import Array
+from graphfold.errors import GraphError
 from graphfold.graphs.graph import Graph
+from graphfold.neighbors import neighborhoods
 from graphfold.neighbors.search import METRICS, nearest_rows, standard_rows, strips
 from graphfold.params import Params
 
@@ -52,6 +54,9 @@ class NeighborGraph(GraphRecipe):
         1 / (1 + distance) for the others; or exp(-distance^2 / (2 scale^2)).
     mode : {"union", "mutual"}, default="union"
         An edge where either row chose the other, or only where both did.
+    joined : bool, default=False
+        Join parts that have no edge between them by their shortest links. Neighbours
+        are then sought among distinct rows, and a copy is linked to its original.
     scale : float or "auto", default="auto"
         Width of the heat weight; "auto" is the median distance to the last neighbour.
     n_jobs : int, default=None
@@ -73,6 +78,7 @@ class NeighborGraph(GraphRecipe):
         mode: Literal["union", "mutual"] = "union",
         scale: float | Literal["auto"] = "auto",
         n_jobs: int | None = None,
+        joined: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -80,12 +86,18 @@ class NeighborGraph(GraphRecipe):
         self.mode = mode
         self.scale = scale
         self.n_jobs = n_jobs
+        self.joined = joined
 
     def bind(self, X: Any) -> Self:
         check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
         check.one_of("metric", self.metric, METRICS)
         check.one_of("weight", self.weight, WEIGHTS)
         check.one_of("mode", self.mode, ("union", "mutual"))
+        if check.flag("joined", self.joined) and self.mode == "mutual":
+            raise GraphError(
+                'mode must be "union" with joined=True: an edge that only one of its '
+                "ends has chosen may be all that joins two parts"
+            )
         if self.weight != "heat" or self.scale != "auto":
             if self.scale != "auto":
                 check.at_least("scale", self.scale, 0, strict=True)
@@ -103,10 +115,21 @@ class NeighborGraph(GraphRecipe):
         n = X.shape[0]
         if n < 2:
             return Graph._unchecked(sp.csr_array((n, n)))
-        distances, indices = self._search(X, min(self.n_neighbors, n - 1))
-        chosen = self._edges(distances, indices, n)
+        chosen = self._chosen(X)
         merge = chosen.maximum if self.mode == "union" else chosen.minimum
         return Graph._unchecked(merge(chosen.T))
+
+    def _chosen(self, X: Any) -> Any:
+        """The edges that each row has chosen."""
+        n = X.shape[0]
+        if not self.joined:
+            distances, indices = self._search(X, min(self.n_neighbors, n - 1))
+            return self._edges(distances, indices, n)
+        found = neighborhoods(
+            X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
+        )
+        weights = self._weigh(found.distances)
+        return sp.csr_array((weights, found.indices, found.starts), shape=(n, n))
 
     def edges_to(self, X_new: Any, X: Any) -> Any:
         k = min(self.n_neighbors, X.shape[0])

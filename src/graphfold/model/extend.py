@@ -35,7 +35,7 @@ _BLOCK_NUMBERS = 2**23
 
 @dataclass(frozen=True)
 class Expansion:
-    """weight k(x, .) W of one kernel for new rows x, W having a row for each row of fit.
+    """weight k(x, .) W of one kernel for new rows x; W has the rows of the fit.
 
     Where k(x, .) is C(x) times something known at fit (a factor of the kernel, or, for
     a kernel known by its inverse, the kernel itself with C the weights of x over its

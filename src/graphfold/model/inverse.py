@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, small_indices
 from graphfold.operators import (
     LowRank,
     PseudoInverse,
@@ -29,7 +29,7 @@ TOLERANCE = 1e-12
 
 def normal_operator(T: Any) -> LowRank:
     """A = T'T by two sparse products: T has fewer entries than A."""
-    return LowRank(sp.csr_array(T.T), name="A")
+    return LowRank(small_indices(sp.csr_array(T.T)), name="A")
 
 
 def constants_are_null(T: Any) -> bool:

@@ -47,7 +47,7 @@ class Problem:
     which is never learned (links that labels ask for). With ``center`` the problem is
     P M P, P = I - qq', q = 1/sqrt(n): the kernel is centred as in kernel PCA, and the
     constant vector, which climbs into the top as gamma grows, is kept out of the
-    answer.
+    answer. ``trivial`` is an eigenvector of unit length to be kept out in its place.
     """
 
     kernels: tuple[Term, ...]
@@ -58,6 +58,7 @@ class Problem:
     center: bool = True
     fixed: tuple[Term, ...] = ()
     fixed_weights: tuple[float, ...] = ()
+    trivial: Array | None = field(default=None, repr=False, compare=False)
     _memo: Memo = field(default_factory=lambda: Memo(), repr=False, compare=False)
 
     @property
@@ -123,7 +124,9 @@ class Problem:
         )
 
     def trivial_vector(self) -> Array | None:
-        """q = 1/sqrt(n), to be avoided; None where nothing is."""
+        """q = 1/sqrt(n), or another, to be avoided; None where nothing is."""
+        if self.trivial is not None:
+            return self.trivial.reshape(-1, 1).astype(self.dtype)
         if not self.center:
             return None
         return np.full((self.n, 1), self.n**-0.5, dtype=self.dtype)

@@ -341,6 +341,19 @@ def lowest_eigenpairs(
     return values, pairs.vectors
 
 
+def low_eigenvalues(
+    laplacian: Laplacian, count: int, rng: np.random.Generator
+) -> Array:
+    """The smallest positive eigenvalues of L, at most ``count`` of them."""
+    wanted = min(count + 1, laplacian.n)
+    while True:
+        values, _ = lowest_eigenpairs(laplacian, wanted, rng=rng)
+        positive = values[values > 1e-9 * laplacian.bound]
+        if len(positive) >= count or wanted == laplacian.n:
+            return np.asarray(positive[:count])
+        wanted = min(2 * wanted, laplacian.n)
+
+
 def low_eigenvalue(laplacian: Laplacian, rank: int, rng: np.random.Generator) -> float:
     """The rank-th smallest eigenvalue of L, or the first positive one after it."""
     rank = wanted = min(rank, laplacian.n)

@@ -43,6 +43,12 @@ class Sum(SymmetricOperator):
     def entries(self) -> Array:
         return np.asarray(sum(term.entries() for term in self.terms))
 
+    def sparse(self) -> Any:
+        parts = [term.sparse() for term in self.terms]
+        if any(part is None for part in parts):
+            return None
+        return sp.csr_array(sum(parts[1:], start=parts[0]))
+
     def bounds(self) -> Bounds:
         lower, upper = zip(*(term.bounds() for term in self.terms), strict=True)
         return sum(lower), sum(upper)
@@ -72,6 +78,10 @@ class Scaled(SymmetricOperator):
 
     def entries(self) -> Array:
         return self.factor * self.operator.entries()
+
+    def sparse(self) -> Any:
+        matrix = self.operator.sparse()
+        return None if matrix is None else self.factor * matrix
 
     def bounds(self) -> Bounds:
         if self.factor == 0:
@@ -110,6 +120,15 @@ class Centered(SymmetricOperator):
 
     def entries(self) -> Array:
         return without_mean(without_mean(self.operator.entries()).T)
+
+    def sparse(self) -> Any:
+        matrix = self.operator.sparse()
+        if matrix is None:
+            return None
+        sums = np.asarray(matrix.sum(axis=1)).ravel()
+        # H M H is M itself, but for constants, only if M takes constants to constants
+        is_eigenvector = np.ptp(sums) <= 1e-10 * float(abs(matrix).sum(axis=1).max())
+        return matrix if is_eigenvector else None
 
     def bounds(self) -> Bounds:
         lower, upper = self.operator.bounds()

@@ -48,6 +48,13 @@ class SymmetricOperator(ABC):
     def describe(self) -> str:
         """The operator as a short formula."""
 
+    def sparse(self) -> Any:
+        """The matrix as a sparse array, where that is what it is; else None.
+
+        Of an operator that centres, up to what it does to constants.
+        """
+        return None
+
     def trace(self) -> float:
         """Sum of the eigenvalues."""
         return float(self.diagonal().sum(dtype=np.float64))

@@ -10,6 +10,9 @@ import scipy.sparse as sp
 from graphfold.arrays import Array, row_blocks
 from graphfold.operators.base import Bounds, SymmetricOperator
 
+#: a product of sparse factors with more is not worth being formed
+MOST_ENTRIES_PER_ROW = 2000
+
 
 @final
 class Dense(SymmetricOperator):
@@ -73,6 +76,9 @@ class Sparse(SymmetricOperator):
     def entries(self) -> Array:
         return np.asarray(self.matrix.toarray())
 
+    def sparse(self) -> Any:
+        return self.matrix
+
     def bounds(self) -> Bounds:
         if self._bounds is not None:
             return self._bounds
@@ -122,6 +128,16 @@ class LowRank(SymmetricOperator):
         product = weighted @ self.Z.T
         return np.asarray(product.toarray() if sp.issparse(product) else product)
 
+    def sparse(self) -> Any:
+        """Z Z', where it has few entries."""
+        if not sp.issparse(self.Z) or self.weights is not None:
+            return None
+        per_column = np.bincount(self.Z.indices, minlength=self.Z.shape[1])
+        entries = np.square(per_column, dtype=np.float64).sum()
+        if entries > MOST_ENTRIES_PER_ROW * self.n:
+            return None
+        return sp.csr_array(self.Z @ self.Z.T)
+
     def bounds(self) -> Bounds:
         weights = np.ones(1) if self.weights is None else self.weights
         if sp.issparse(self.Z):
@@ -158,6 +174,9 @@ class Diagonal(SymmetricOperator):
 
     def entries(self) -> Array:
         return np.diag(self.diagonal())
+
+    def sparse(self) -> Any:
+        return sp.csr_array(sp.diags_array(self.numbers))
 
     def bounds(self) -> Bounds:
         return float(self.numbers.min()), float(self.numbers.max())

@@ -7,6 +7,7 @@ dense          LAPACK on the matrix itself
 krylov         block Krylov with restarts
 filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
+factorized     shift-invert, where M is sparse and products alone are slow
 borrowed       LOBPCG behind our signature
 =============  ===========================================================
 """

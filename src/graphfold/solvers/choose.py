@@ -15,14 +15,16 @@ from graphfold.operators import SymmetricOperator
 from graphfold.solvers.borrowed import lobpcg
 from graphfold.solvers.chebyshev import chebyshev_filtered
 from graphfold.solvers.dense import lapack
+from graphfold.solvers.factorized import factors_stay_sparse, shift_invert
 from graphfold.solvers.krylov import block_krylov
-from graphfold.solvers.result import Eigenpairs, Observer, Request
+from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
 
 _SOLVERS: dict[str, Callable[[Request], Eigenpairs]] = {
     "lapack": lapack,
     "krylov": block_krylov,
     "chebyshev": chebyshev_filtered,
     "lobpcg": lobpcg,
+    "shift-invert": shift_invert,
 }
 SOLVERS = tuple(_SOLVERS)
 
@@ -30,6 +32,8 @@ SOLVERS = tuple(_SOLVERS)
 SMALL = 1000
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
+#: rounds after which the pace of a Krylov solve is judged, and how many it may take
+JUDGED_AFTER, MOST_ROUNDS = 16, 150
 
 
 class Choice(NamedTuple):
@@ -87,7 +91,9 @@ def top_eigenpairs(
     ----------
     M : SymmetricOperator
     d : int
-    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg"}, default="auto"
+    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}
+        "auto" is LAPACK for small n, else Krylov; where M is sparse and that would
+        take too many rounds, shift-invert.
     tol : float, default=None
         Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in
         float64 and 1e-5 in float32.
@@ -124,5 +130,50 @@ def top_eigenpairs(
         needed=d if needed is None else needed,
         observer=observer,
     )
-    pairs = _SOLVERS[choice.solver](request)
+    if (
+        solver == "auto"
+        and choice.solver == "krylov"
+        and request.max_iter > MOST_ROUNDS
+    ):
+        pairs, choice = _krylov_while_it_lasts(request, choice)
+    else:
+        pairs = _SOLVERS[choice.solver](request)
     return replace(pairs, solver=choice.solver, reason=choice.reason)
+
+
+def _krylov_while_it_lasts(
+    request: Request, choice: Choice
+) -> tuple[Eigenpairs, Choice]:
+    """Krylov; but where M is sparse, and rounds bring little, one factorisation."""
+    pace = _Pace(request)
+    pairs = block_krylov(replace(request, observer=pace))
+    if not pace.too_slow:
+        return pairs, choice
+    start = pairs.start
+    pairs = shift_invert(replace(request, start=start))
+    return pairs, Choice("shift-invert", "M is sparse, and products alone were slow")
+
+
+class _Pace:
+    """Watches the residuals of a solver and stops it when there is a better way."""
+
+    def __init__(self, request: Request):
+        self._request = request
+        self._logs: list[float] = []
+        self.too_slow = False
+
+    def __call__(self, iteration: Iteration) -> bool:
+        self._logs.append(float(np.log(max(iteration.residual, 1e-300))))
+        seen = len(self._logs)
+        if seen >= JUDGED_AFTER and seen % JUDGED_AFTER == 0:
+            goal = float(np.log(self._request.tol))
+            pace = (self._logs[seen // 2] - self._logs[-1]) / (seen - 1 - seen // 2)
+            ahead = (self._logs[-1] - goal) / pace if pace > 0 else np.inf
+            if ahead > MOST_ROUNDS - seen and self._can_be_factorised():
+                self.too_slow = True
+                return True
+        return self._request.observe(iteration.number, iteration.residual)
+
+    def _can_be_factorised(self) -> bool:
+        matrix = self._request.M.sparse()
+        return matrix is not None and factors_stay_sparse(matrix)

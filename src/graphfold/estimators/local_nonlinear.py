@@ -47,7 +47,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         shortest links, with a warning.
     order : int, default=2
         Highest power. From order 2 on (or with ``constrained=False``) the answer
-        depends on the origin and the scale of X.
+        depends on the origin of X.
     constrained : bool, default=True
         At order 1: weights sum to one, as in LLE. False is the plain regression.
         Orders above 1 are never constrained.
@@ -59,8 +59,9 @@ class LocalNonlinearEmbedding(RowEmbedding):
     alpha : float, default=0.1
         Weight of the penalty.
     relative : bool, default=True
-        alpha is measured in the mean squared length of the rows. False with alpha=1
-        is the paper's letter.
+        Powers are of X divided by the root mean square of its entries, and alpha is
+        measured in the mean squared length of the rows, so that the scale of X does
+        not matter. False with alpha=1 is the paper's letter.
     collapse : {"sum", "norm", "first"}, default="sum"
         One weight of each neighbour: the sum or the Euclidean norm of its
         coefficients, or that of the first power.

@@ -34,13 +34,15 @@ class Rule:
 
     ``constrained``: those of locally linear embedding. They sum to one and G, that of
     the differences y_j - x, is regularised by ``weight`` times its trace. Otherwise
-    ``penalty`` is "ridge", weight * sum w^2, or "l1", weight * sum of sizes.
+    ``penalty`` is "ridge", weight * sum w^2, or "l1", weight * sum of sizes, of rows
+    that were divided by ``scale``.
     """
 
     order: int = 1
     constrained: bool = True
     penalty: str = "ridge"
     weight: float = 1e-3
+    scale: float = 1.0
 
 
 def coefficients(
@@ -70,7 +72,7 @@ def coefficients(
             w = _summing_to_one(near - own[:, None], rule.weight)[:, :, None]
             residual = 0.0
         else:
-            w, residual = _regressed(own, near, rule)
+            w, residual = _regressed(own / rule.scale, near / rule.scale, rule)
         found[rows], worst = w, max(worst, residual)
     return found, worst
 

@@ -182,7 +182,7 @@ class LocallyNonlinear(LocalKernel):
 
     Entry by entry, x_m = sum_j sum_p w_j[p] y_jm^p + e_m over neighbours j and powers
     p = 1 ... ``order``, by least squares with a penalty. The answer depends on the
-    origin and the scale of X, as powers do.
+    origin of X, as powers do.
 
     Parameters
     ----------
@@ -195,8 +195,11 @@ class LocallyNonlinear(LocalKernel):
     alpha : float, default=0.1
         Weight of the penalty.
     relative : bool, default=True
-        alpha is measured in the mean squared length of the rows. False with alpha=1
-        is the paper's letter.
+        Powers are of X divided by the root mean square of its entries, and alpha is
+        measured in the mean squared length of the rows, so that the scale of X does
+        not matter. False with alpha=1 is the paper's letter.
+    scale : float, default=1.0
+        Powers are of X divided by it; set by ``bind`` where ``relative``.
     collapse : {"sum", "norm", "first"}, default="sum"
         One weight of each neighbour: the sum or the Euclidean norm of its
         coefficients, or that of the first power.
@@ -227,10 +230,12 @@ class LocallyNonlinear(LocalKernel):
         collapse: Literal["sum", "norm", "first"] = "sum",
         normalize_rows: bool = False,
         n_jobs: int | None = None,
+        scale: float = 1.0,
         rows: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.order = order
+        self.scale = scale
         self.penalty = penalty
         self.alpha = alpha
         self.relative = relative
@@ -251,7 +256,6 @@ class LocallyNonlinear(LocalKernel):
         alpha = check.at_least("alpha", self.alpha, 0)
         for name in ("relative", "normalize_rows"):
             check.flag(name, getattr(self, name))
-        self._refuse_overflow(X)
         if X.shape[1] < self.n_neighbors * self.order:
             warnings.warn(
                 f"X has {X.shape[1]} columns for n_neighbors * order = "
@@ -261,12 +265,18 @@ class LocallyNonlinear(LocalKernel):
                 UnderdeterminedWarning,
                 stacklevel=2,
             )
+        scale = check.at_least("scale", self.scale, 0, strict=True)
         if self.relative:
-            alpha *= float(squared_norms(X).mean(dtype=np.float64))
-        return self.with_params(rows=X, alpha=alpha, relative=False)
+            largest = float(abs(X).max()) or 1.0  # squares of huge entries overflow
+            lengths = squared_norms(X / largest).mean(dtype=np.float64)
+            mean = float(lengths) / X.shape[1] or 1.0
+            scale = largest * float(np.sqrt(mean))
+            alpha *= X.shape[1]
+        self._refuse_overflow(X, scale)
+        return self.with_params(rows=X, alpha=alpha, scale=scale, relative=False)
 
-    def _refuse_overflow(self, X: Any) -> None:
-        largest = float(abs(X).max()) if X.shape[1] else 0.0
+    def _refuse_overflow(self, X: Any, scale: float) -> None:
+        largest = float(abs(X).max()) / scale
         # products of two regressors, of all features, have to be finite
         if largest > 0 and 2 * self.order * np.log10(largest) > 300:
             raise KernelError(
@@ -275,7 +285,9 @@ class LocallyNonlinear(LocalKernel):
             )
 
     def rule(self) -> Rule:
-        return Rule(self.order, False, self.penalty, float(self.alpha))
+        return Rule(
+            self.order, False, self.penalty, float(self.alpha), float(self.scale)
+        )
 
     def collapsed(self, coefficients: Array) -> Array:
         match self.collapse:

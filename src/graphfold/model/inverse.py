@@ -11,11 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from graphfold.arrays import Array, small_indices
 from graphfold.operators import (
+    Factorized,
     LowRank,
     PseudoInverse,
     SpectralFunction,
     SymmetricOperator,
 )
+from graphfold.operators.inverse import factors_stay_sparse, inverse_polynomial
 from graphfold.solvers import top_eigenpairs
 
 #: up to this many rows the whole eigenbasis is cheap
@@ -43,6 +45,9 @@ def kernel_of(
 ) -> tuple[SymmetricOperator, Array]:
     """K = (T'T)^+ as an operator, and its top directions, in falling order.
 
+    Small: in the eigenbasis. Else by the lowest eigenvectors, and for what is left a
+    sparse factorisation, where it stays sparse, or a polynomial.
+
     Of the null space only constants are left out (where T 1 = 0): another direction
     that T'T takes to zero is one that neighbours reconstruct without error, the best
     there is. Its eigenvalue is that of the rounding.
@@ -58,9 +63,7 @@ def kernel_of(
         return SpectralFunction(pairs.vectors, inverses, name="K"), pairs.vectors
     wanted = min(max(2 * d, DEFLATED), room)
     while True:
-        pairs = top_eigenpairs(
-            -A, wanted, solver="krylov", avoid=null, tol=TOLERANCE, rng=rng
-        )
+        pairs = top_eigenpairs(-A, wanted, avoid=null, tol=TOLERANCE, rng=rng)
         if -pairs.values[-1] > 1e3 * floor or wanted == room:
             break
         wanted = min(2 * wanted, room)
@@ -72,11 +75,14 @@ def kernel_of(
             stacklevel=2,
         )
     values = np.maximum(-pairs.values, floor)
-    inverse = PseudoInverse(
-        A,
-        np.append(np.zeros(null.shape[1]), values),
-        np.hstack([null, pairs.vectors]),
-        np.append(np.zeros(null.shape[1]), 1 / values),
-        top,
-    )
-    return inverse, pairs.vectors
+    vectors = np.hstack([null, pairs.vectors])
+    inverses = np.append(np.zeros(null.shape[1]), 1 / values)
+    matrix = sp.csr_array(T.T @ T)
+    rest: SymmetricOperator
+    if factors_stay_sparse(matrix):
+        rest = Factorized(matrix + floor * sp.eye_array(n))
+    else:
+        lowest = np.append(np.zeros(null.shape[1]), values)
+        error = TOLERANCE * float(inverses.max())
+        rest = inverse_polynomial(A, lowest, vectors, top, error)
+    return PseudoInverse(vectors, inverses, rest), pairs.vectors

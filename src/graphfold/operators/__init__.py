@@ -6,14 +6,14 @@ algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H), ``Lifted`` (P M P')
 stored         ``Dense``, ``Sparse``, ``LowRank`` (Z W Z'), ``Diagonal``
 tiled          ``TiledKernel``: strips computed at each product, never stored
 filtered       ``SpectralFunction`` (eigenbasis), ``ChebyshevFunction``
-inverse        ``PseudoInverse`` of an operator, by products with it
+inverse        ``Factorized`` (sparse factors), ``PseudoInverse`` (products only)
 =============  ==========================================================
 """
 
 from graphfold.operators.algebra import Centered, Lifted, Scaled, Sum, fused
 from graphfold.operators.base import SymmetricOperator
 from graphfold.operators.filtered import ChebyshevFunction, SpectralFunction
-from graphfold.operators.inverse import PseudoInverse
+from graphfold.operators.inverse import Factorized, PseudoInverse
 from graphfold.operators.stored import Dense, Diagonal, LowRank, Sparse
 from graphfold.operators.tiled import TiledKernel
 
@@ -22,6 +22,7 @@ __all__ = [
     "ChebyshevFunction",
     "Dense",
     "Diagonal",
+    "Factorized",
     "Lifted",
     "LowRank",
     "PseudoInverse",

@@ -12,10 +12,11 @@ from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.operators import SymmetricOperator
+from graphfold.operators.inverse import factors_stay_sparse
 from graphfold.solvers.borrowed import lobpcg
 from graphfold.solvers.chebyshev import chebyshev_filtered
 from graphfold.solvers.dense import lapack
-from graphfold.solvers.factorized import factors_stay_sparse, shift_invert
+from graphfold.solvers.factorized import shift_invert
 from graphfold.solvers.krylov import block_krylov
 from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
 

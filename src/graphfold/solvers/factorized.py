@@ -8,24 +8,17 @@ the neighbourhoods are also such that a sparse factorisation stays sparse.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import shortest_path
-from scipy.sparse.linalg import splu
 
-from graphfold.arrays import Array, orthonormal
+from graphfold.arrays import orthonormal
 from graphfold.errors import GraphfoldError
-from graphfold.operators import SymmetricOperator
-from graphfold.operators.base import Bounds, diagonal_by_products, entries_by_products
+from graphfold.operators.inverse import Factorized
 from graphfold.solvers.krylov import block_krylov, rayleigh_ritz
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
 
-#: up to this many rows even a factorisation that fills up is small
-FILLED = 5000
-#: steps from one row to the farthest: a graph that is this long has thin separators
-LONG = 12
 #: how far above the spectrum the shift lies, relative to its size
 SHIFT = 1e-10
 #: rounds of inverse iteration that polish what the Krylov space has found
@@ -47,7 +40,8 @@ def shift_invert(request: Request) -> Eigenpairs:
     room = M.n - request.avoid.shape[1]
     width = min(d + 4, room)
     size, top = _size_and_top(request)
-    solve = _Solve(matrix, top + SHIFT * size)
+    shifted = (top + SHIFT * size) * sp.eye_array(M.n) - matrix
+    solve = Factorized(shifted)
     loose = replace(request, M=solve, tol=1e-8, d=width, needed=d, observer=None)
     V = block_krylov(loose).vectors
     for rounds in range(1, POLISH + 1):
@@ -74,18 +68,6 @@ def shift_invert(request: Request) -> Eigenpairs:
     )
 
 
-def factors_stay_sparse(matrix: Any) -> bool:
-    """Whether a factorisation is affordable: few rows, or a long and thin graph.
-
-    In a graph of high dimension every row is a few steps from every other, and the
-    factors fill up; a surface is long in both directions.
-    """
-    if matrix.shape[0] <= FILLED:
-        return True
-    steps = shortest_path(matrix, indices=0, unweighted=True, directed=False)
-    return bool(steps[np.isfinite(steps)].max() >= LONG)
-
-
 def _size_and_top(request: Request) -> tuple[float, float]:
     """Largest size of an eigenvalue of M, and a bound just above the wanted ones."""
     few: dict[str, Any] = {
@@ -102,40 +84,3 @@ def _size_and_top(request: Request) -> tuple[float, float]:
         return size, max(high, 0.0)
     found = block_krylov(replace(request, **few))
     return size, float(found.values[0]) + float(found.residuals[0]) * found.size
-
-
-@final
-class _Solve(SymmetricOperator):
-    """(s I - M)^-1 by a sparse factorisation."""
-
-    def __init__(self, matrix: Any, shift: float):
-        self.n, self.dtype = matrix.shape[0], matrix.dtype
-        shifted = sp.csc_array(shift * sp.eye_array(self.n) - matrix, dtype=np.float64)
-        options = {"SymmetricMode": True}
-        self._factor = splu(
-            sp.csc_matrix(shifted),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options=options,
-        )
-        self.n_solved = 0
-
-    def apply(self, V: Array) -> Array:
-        self.n_solved += 1 if V.ndim == 1 else V.shape[1]
-        solved = self._factor.solve(np.asarray(V, dtype=np.float64))
-        return np.asarray(solved, dtype=self.dtype)
-
-    def diagonal(self) -> Array:
-        return diagonal_by_products(self)
-
-    def entries(self) -> Array:
-        return entries_by_products(self)
-
-    def bounds(self) -> Bounds:
-        return 0.0, np.inf
-
-    def work(self) -> float:
-        return 4.0 * float(self._factor.nnz)
-
-    def describe(self) -> str:
-        return "(s I - M)^-1"

@@ -48,14 +48,17 @@ def block_krylov(request: Request) -> Eigenpairs:
     M, d = request.M, request.d
     room = M.n - request.avoid.shape[1]
     width = min(d + OVERSAMPLE, room)
-    capacity = min(max(5 * width, 60), room)
     degree = filter_degree(M)
+    # cheap products leave time for a large space, which tells near eigenvalues apart
+    cheap = degree > 1
+    capacity = min(max((10 if cheap else 5) * width, 60), room)
+    kept, reach = (4 * width, 3 * width) if cheap else (2 * width, width)
     bottom = np.nan  # found when a filter first needs it
 
     space = Space(request.avoid, capacity)
     space.add(request.random_block(width), M)
     n_products, worst_at_restart, size = width, np.inf, 0.0
-    doubted = degree == 1
+    doubted = not cheap
     for iteration in range(1, request.max_iter + 1):
         values, S = rayleigh_ritz(space.Q, space.MQ)
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
@@ -68,7 +71,7 @@ def block_krylov(request: Request) -> Eigenpairs:
         if stop or iteration == request.max_iter or space.width == room:
             break
         if space.width + width > capacity:
-            space.restart(S[:, : min(2 * width, space.width)])
+            space.restart(S[:, : min(kept, space.width)])
             if worst > SLOW * worst_at_restart:
                 degree = min(2 * degree, LARGEST_DEGREE)
                 if worst < DRIFT * float(np.finfo(M.dtype).eps):
@@ -92,7 +95,8 @@ def block_krylov(request: Request) -> Eigenpairs:
         active = np.flatnonzero(residuals[:d] > 0.3 * request.tol)
         grown = residual_block[:, active]
         if degree > 1:
-            ends = (min(bottom, values[-1]), values[width - 1], values[active[0]])
+            cut = values[min(reach, len(values)) - 1]
+            ends = (min(bottom, values[-1]), cut, values[active[0]])
             done = np.delete(V[:, :d], active, axis=1)
             grown = chebyshev_filter(
                 M, V[:, active], MV[:, active], ends, degree, done=done

@@ -73,7 +73,9 @@ def make_plan(
     choice = choose_solver(n, min(d, n), solver)
     budget = max_memory if max_memory is not None else free_memory()
     width = min(d + 4, n)
-    basis = 3 * n * max(6 * width, 60) * itemsize
+    # where products are cheap the solver's space is wide
+    thin = not kernels or all(k.by_inverse or has_cheap_factor(k, X) for k in kernels)
+    basis = 3 * n * max((11 if thin else 6) * width, 60) * itemsize
     copy_of_X = 0 if sp.issparse(X) else X.shape[0] * X.shape[1] * itemsize
     matrix = n * n * itemsize
     pointwise = all(kernel.pointwise for kernel in kernels)

@@ -13,22 +13,25 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import orthonormal
+from graphfold.arrays import new_directions
 from graphfold.errors import GraphfoldError
 from graphfold.operators.inverse import Factorized
-from graphfold.solvers.krylov import block_krylov, rayleigh_ritz
-from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+from graphfold.solvers.krylov import OVERSAMPLE, Space, block_krylov, rayleigh_ritz
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Request,
+    relative_residuals,
+    value_after,
+)
 
 #: how far above the spectrum the shift lies, relative to its size
 SHIFT = 1e-10
-#: rounds of inverse iteration that polish what the Krylov space has found
-POLISH = 3
 
 
 def shift_invert(request: Request) -> Eigenpairs:
-    """Top-d eigenpairs through a sparse factorisation of s I - M, s above the top.
+    """Top-d eigenpairs from a Krylov space of (s I - M)^-1, s just above the top.
 
-    s comes from a few products with M. Residuals are those of M itself.
+    s comes from a few products with M. Ritz values and residuals are those of M itself.
     """
     M, d = request.M, request.d
     matrix = M.sparse()
@@ -38,33 +41,40 @@ def shift_invert(request: Request) -> Eigenpairs:
             'local weights alone); use "auto" or "krylov"'
         )
     room = M.n - request.avoid.shape[1]
-    width = min(d + 4, room)
+    width = min(d + OVERSAMPLE, room)
+    capacity = min(8 * width, room)
     size, top = _size_and_top(request)
-    shifted = (top + SHIFT * size) * sp.eye_array(M.n) - matrix
-    solve = Factorized(shifted)
-    loose = replace(request, M=solve, tol=1e-8, d=width, needed=d, observer=None)
-    V = block_krylov(loose).vectors
-    for rounds in range(1, POLISH + 1):
-        V = orthonormal(V, against=request.avoid)
-        MV = M.apply(V)
-        values, S = rayleigh_ritz(V, MV)
-        V, MV = V @ S, MV @ S
-        _, residuals = relative_residuals(MV, V, values, size)
+    solve = Factorized((top + SHIFT * size) * sp.eye_array(M.n) - matrix)
+    space = Space(request.avoid, capacity)
+    space.add(request.random_block(width), M)
+    for iteration in range(1, request.max_iter + 1):
+        values, S = rayleigh_ritz(space.Q, space.MQ)
+        V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
+        size = max(size, float(np.abs(values).max()))
+        _, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[: request.needed].max())
-        if request.observe(rounds, worst) or worst <= request.tol:
+        stop = request.observe(iteration, worst) or worst <= request.tol
+        if stop or iteration == request.max_iter or space.width == room:
             break
-        if rounds < POLISH:
-            V = solve.apply(V)
+        if space.width + width > capacity:
+            space.restart(S[:, : min(2 * width, space.width)])
+        # of the width vectors some may have converged: those that remain span the rest
+        active = np.flatnonzero(residuals > 0.3 * request.tol)
+        grown = solve.apply(V[:, active]).astype(M.dtype)
+        fresh = new_directions(grown, against=space.basis)[:, : room - space.width]
+        if fresh.shape[1] == 0:
+            break
+        space.add(fresh, M)
     return Eigenpairs(
         values=values[:d],
         vectors=V[:, :d],
         residuals=residuals[:d],
         converged=worst <= request.tol,
-        n_iterations=rounds,
+        n_iterations=iteration,
         n_products=solve.n_solved,
         size=size,
-        next_value=float(values[d]) if width > d else np.nan,
-        spare=V[:, d:],
+        next_value=value_after(values, residuals, d, size),
+        spare=V[:, d:width],
     )
 
 

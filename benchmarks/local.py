@@ -149,12 +149,16 @@ def main() -> None:
 
 def claims_of(runs: dict) -> list[dict]:
     us = "LLE 10,000 graphfold"
-    beyond = [median(runs[f"LLE {n} graphfold"], "beyond") for n in ("10,000", "40,000")]
+    beyond = [
+        median(runs[f"LLE {n} graphfold"], "beyond") for n in ("10,000", "40,000")
+    ]
     growth = math.log(beyond[1] / beyond[0]) / math.log(4)
     maps = ratio(runs, "eigenmaps 20,000 scikit-learn", "eigenmaps 20,000 graphfold")
     second_order = ratio(runs, "LNE order 2, 10,000 graphfold", us)
     return [
-        at_least("LLE: scikit-learn / us", ratio(runs, "LLE 10,000 scikit-learn", us), 5),
+        at_least(
+            "LLE: scikit-learn / us", ratio(runs, "LLE 10,000 scikit-learn", us), 5
+        ),
         at_least("LLE: tapkee / us", ratio(runs, "LLE 10,000 tapkee", us), 1),
         at_most("LLE: growth exponent beyond the neighbour search", growth, 1.3),
         at_most("order 2 / order 1", second_order, 4),

@@ -1,4 +1,4 @@
-"""Which reading of local nonlinear embedding serves best: the sweep behind the defaults.
+"""Which reading of local nonlinear embedding serves best: behind the defaults.
 
 The paper leaves open how the coefficients of a neighbour become one weight, and how a
 graph enters. Each reading is tried on two manifolds in 100 dimensions (k-means error,

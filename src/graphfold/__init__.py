@@ -14,8 +14,10 @@ from typing import Any
 
 from graphfold import errors, kernels
 from graphfold.estimators import (
+    FastRobustGraphPCA,
     GraphKernelPCA,
     MultiModalGraphEmbedding,
+    RobustGraphPCA,
     SemiSupervisedGraphKernelPCA,
 )
 from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
@@ -25,10 +27,12 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "CorrelationGraph",
+    "FastRobustGraphPCA",
     "Graph",
     "GraphKernelPCA",
     "MultiModalGraphEmbedding",
     "NeighborGraph",
+    "RobustGraphPCA",
     "SemiSupervisedGraphKernelPCA",
     "__version__",
     "datasets",

@@ -5,6 +5,9 @@ base                what all embeddings share: new rows, files, reports
 graph_kernel_pca    ``GraphKernelPCA``: kernels and graphs, weights learned
 semi_supervised     ``SemiSupervisedGraphKernelPCA``: a few labels, or pairs
 multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways
+robust              ``RobustGraphPCA``, ``FastRobustGraphPCA``: gross errors taken out
+robust_base         what both share: a fit, its directions, missing entries
+robust_graphs       their graphs of rows and of columns
 mode_tables         which columns are a mode, of tables of any library
 modes               from the tables of modes to numbers
 reading             rows and parameters, checked at the door
@@ -22,10 +25,13 @@ progress            scikit-learn's callbacks and ``verbose``
 
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.multi_modal import MultiModalGraphEmbedding
+from graphfold.estimators.robust import FastRobustGraphPCA, RobustGraphPCA
 from graphfold.estimators.semi_supervised import SemiSupervisedGraphKernelPCA
 
 __all__ = [
+    "FastRobustGraphPCA",
     "GraphKernelPCA",
     "MultiModalGraphEmbedding",
+    "RobustGraphPCA",
     "SemiSupervisedGraphKernelPCA",
 ]

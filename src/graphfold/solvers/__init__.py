@@ -8,6 +8,8 @@ krylov         block Krylov with restarts
 filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
 borrowed       LOBPCG behind our signature
+singular       singular values above a threshold, and the largest ones
+conjugate      conjugate gradients for a shifted operator
 =============  ===========================================================
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, orthonormal, signs_of_columns
 from graphfold.operators import LowRank
 from graphfold.solvers.choose import top_eigenpairs
 
@@ -69,9 +69,7 @@ def shrink_singular_values(
     """
     if M.shape[0] < M.shape[1]:
         turned = shrink_singular_values(M.T, threshold, start=start, rng=rng)
-        return Shrunk(
-            turned.matrix.T, turned.values, turned.vectors, turned.complete
-        )
+        return Shrunk(turned.matrix.T, turned.values, turned.vectors, turned.complete)
     tall = M.astype(np.float64, copy=False)
     values, vectors, complete = _singular_pairs(tall, threshold, start, rng)
     above = values > threshold
@@ -135,3 +133,32 @@ def _all_singular_pairs(tall: Array, threshold: float) -> tuple[Array, Array]:
         return values, rows.T
     wanted = min(int((values > threshold).sum()) + SPARE, len(values))
     return values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
+
+
+def leading_directions(
+    M: Array, d: int, *, rng: np.random.Generator | None = None
+) -> tuple[Array, Array]:
+    """The d largest singular values of M and its right singular vectors, as rows.
+
+    Signs make the entry of largest size in each vector positive. A value that is
+    rounding next to the largest one is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.solvers.singular import leading_directions
+    >>> leading_directions(np.array([[0.0, 2.0], [1.0, 0.0]]), 1)
+    (array([2.]), array([[0., 1.]]))
+    """
+    wide = M.astype(np.float64, copy=False)
+    by_columns = M.shape[0] >= M.shape[1]
+    side = LowRank(wide.T if by_columns else wide)
+    pairs = top_eigenpairs(side, d, rng=rng)
+    values = np.sqrt(np.maximum(pairs.values, 0.0))
+    values[values < 1e-7 * values.max(initial=0.0)] = 0.0
+    vectors = pairs.vectors
+    if not by_columns:
+        # orthonormal also where a value is 0 and M' u says nothing
+        vectors = orthonormal(wide.T @ vectors)
+    vectors = vectors * signs_of_columns(vectors)
+    return values.astype(M.dtype), vectors.T.astype(M.dtype)

@@ -57,11 +57,11 @@ class Observed:
 
         Each entry goes by at most ``distance``; where X is missing it stays.
         """
-        step = self.X - V
-        np.clip(step, -distance, distance, out=step)
-        self.without_missing(step)
-        step += V
-        return step
+        excess = V - self.X
+        # X + (excess - its clipped part) is X itself, to the bit, where that is reached
+        excess -= self.without_missing(np.clip(excess, -distance, distance))
+        excess += self.X
+        return excess
 
     def filled(self) -> Array:
         """X with the median of its column in each missing place; 0 if it has none."""

@@ -12,6 +12,7 @@ TITLES = {
     "exact": "Exact fit with a graph, MNIST, 10 components",
     "many_kernels": "Ten learned kernels, and what others do with many",
     "linear_graph": "Linear kernel with a sparse graph, nothing n x n",
+    "robust": "Robust PCA on two graphs (FRPCAG), 5,000 x 256",
     "import_time": "Importing",
 }
 NOTES = {

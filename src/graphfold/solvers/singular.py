@@ -13,9 +13,9 @@ from graphfold.operators import LowRank
 from graphfold.solvers.choose import top_eigenpairs
 
 #: up to this many rows or columns all singular values cost little
-SMALL = 400
-#: above this share of the smaller side a block of vectors is no longer narrow
-WIDE = 0.15
+SMALL = 1000
+#: above this share of the smaller side all values are found faster than a block
+WIDE = 0.05
 #: vectors beyond the last rank, so that one value below the threshold is among them
 SPARE = 4
 #: relative accuracy asked of what is left of a value at the threshold
@@ -99,7 +99,7 @@ def _singular_pairs(
 ) -> tuple[Array, Array, bool]:
     """Right singular pairs down to the threshold, and whether that is certain."""
     side = tall.shape[1]
-    width = SPARE + (side // 20 if start is None else start.shape[1])
+    width = SPARE + (side // 40 if start is None else start.shape[1])
     size = float(np.linalg.norm(tall))
     while side > SMALL and width <= WIDE * side and size > 0:
         # a value at the threshold is (threshold / size)^2 of the operator's own size

@@ -289,6 +289,16 @@ def test_own_arguments_are_checked(corrupted):
     assert RobustGraphPCA().fit(corrupted).sparsity_ == 1 / np.sqrt(60)
 
 
+def test_graph_strength_stands_beside_the_absolute_errors(corrupted):
+    model = RobustGraphPCA(graph_strength=0.7, sparsity=0.2).fit(corrupted)
+    Z = model.low_rank_
+    A = model.graph_.to_scipy().toarray()
+    L = np.diag(A.sum(axis=1)) - A
+    errors = np.abs(model.sparse_).sum() + 0.7 * np.trace(Z.T @ L @ Z)
+    by_hand = np.linalg.norm(Z, "nuc") + 0.2 * errors
+    assert_allclose(model.objective_, by_hand, rtol=1e-8)
+
+
 @both
 def test_a_failed_fit_leaves_the_model_as_it_was(method, corrupted):
     model = method(2).fit(corrupted)

@@ -23,9 +23,10 @@ class RobustGraphPCA(RobustEmbedding):
 
     X = Z + S: Z of low rank and smooth on the graph, S sparse. Z minimises
     ``|Z|_* + l |X - Z|_1 + g tr(Z'LZ)``, the sum of singular values, of absolute
-    errors, and of squared differences along edges; the embedding is the PCA of Z. Each
-    iteration costs some products with L and the singular vectors above a threshold,
-    O(n D k) for rank k where n and D are large.
+    errors, and of squared differences along edges, with g = l ``graph_strength``; the
+    embedding is the PCA of Z. Each iteration costs some products with L and the
+    singular vectors above a threshold: O(n D k) for a rank k far below n and D, else
+    O(n D min(n, D)).
 
     Parameters
     ----------
@@ -39,8 +40,9 @@ class RobustGraphPCA(RobustEmbedding):
         The normalised one, used by the authors, pulls rows with few neighbours
         towards zero.
     graph_strength : float, default=1.0
-        The g of the formula. It has units: X times 10 needs g / 10. 0 is robust PCA
-        without a graph.
+        Weight of the graph beside the absolute errors, g / l, as in
+        ``FastRobustGraphPCA`` and in the authors' code. It has units: X times 10
+        needs a tenth. 0 is robust PCA without a graph.
     sparsity : float or None, default=None
         The l of the formula; None is 1 / sqrt(max(n, n_features)).
     center : bool, default=True
@@ -135,7 +137,7 @@ class RobustGraphPCA(RobustEmbedding):
             data,
             laplacian(graph, self.laplacian, data.X.dtype),
             self.sparsity_,
-            float(self.graph_strength),
+            self.sparsity_ * float(self.graph_strength),
         )
         return solve_robust(
             problem, tol=self.tol, max_iter=self.max_iter, rng=rng, observer=observer
@@ -167,7 +169,7 @@ class FastRobustGraphPCA(RobustEmbedding):
         Of both graphs. The normalised one, used by the authors, pulls rows with few
         neighbours towards zero.
     graph_strength : float, default=1.0
-        The g1 of the formula. It has units: X times 10 needs g1 / 10.
+        The g1 of the formula. It has units: X times 10 needs a tenth.
     feature_strength : float, default=1.0
         The g2 of the formula; 0 leaves the features' graph out.
     center : bool, default=True

@@ -66,7 +66,10 @@ def noise() -> None:
         clean, y, hit, white = digits(seed)
         X = np.where(hit, white, clean)
         found["PCA"].append(
-            [*clustered(PCA(10).fit_transform(X), y), np.abs(X - clean).mean()]
+            [
+                *clustered(PCA(10, svd_solver="full").fit_transform(X), y),
+                np.abs(X - clean).mean(),
+            ]
         )
         for name, model in METHODS.items():
             Z = model.fit(X).low_rank_

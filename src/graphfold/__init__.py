@@ -1,7 +1,8 @@
 """graphfold: dimensionality reduction that listens to graphs.
 
 Every embedding is the top eigenvectors of M = sum theta K + gamma sum beta R: kernels
-of the data plus graph terms. The package is built in layers, imports pointing down:
+of the data plus graph terms. The robust methods stand beside them: they take gross
+errors out of X on graphs first. The package is built in layers, imports pointing down:
 
     estimators     scikit-learn's faces, each a recipe for a Problem
     model          build terms, add them into M, solve, extend

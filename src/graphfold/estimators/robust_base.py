@@ -145,7 +145,8 @@ class RobustEmbedding(
         if not found.converged:
             warnings.warn(
                 f"the optimality residual is {found.residual:.1e} after "
-                f"{found.n_iterations} iterations: raise max_iter or tol",
+                f"{found.n_iterations} iterations: raise max_iter or tol, or scale X "
+                "down if its entries are far above 1, which makes graphs strong",
                 ConvergenceWarning,
                 stacklevel=_DEPTH,
             )

@@ -79,7 +79,7 @@ def _usable(name: str, graph: Graph, what: str) -> Graph:
             'objective; got negative ones: use negative="clip" or "abs"'
         )
     isolated = int((np.diff(graph.to_scipy().indptr) == 0).sum())
-    if isolated > graph.n_nodes / 2:
+    if isolated > graph.n_nodes / 2 and graph.n_nodes > 1:
         warnings.warn(
             f"{isolated} of {graph.n_nodes} {what} have no edge in {name}, so it says "
             "nothing of them: check that the labels are the right ones, or add edges",

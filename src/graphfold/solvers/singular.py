@@ -29,14 +29,12 @@ class Shrunk:
     """U diag(values) V' with every singular value lowered by a threshold.
 
     ``vectors`` are orthonormal on the smaller side of the matrix, where the next
-    problem may start from them; ``complete`` says that no value above the threshold
-    can be missing: a value below it was found, or all of them were.
+    problem may start from them.
     """
 
     matrix: Array
     values: Array
     vectors: Array
-    complete: bool
 
     @property
     def rank(self) -> int:
@@ -69,15 +67,13 @@ def shrink_singular_values(
     """
     if M.shape[0] < M.shape[1]:
         turned = shrink_singular_values(M.T, threshold, start=start, rng=rng)
-        return Shrunk(turned.matrix.T, turned.values, turned.vectors, turned.complete)
+        return Shrunk(turned.matrix.T, turned.values, turned.vectors)
     tall = M.astype(np.float64, copy=False)
-    values, vectors, complete = _singular_pairs(tall, threshold, start, rng)
+    values, vectors = _singular_pairs(tall, threshold, start, rng)
     above = values > threshold
     kept, V = values[above], vectors[:, above]
     matrix = ((tall @ V) * (1 - threshold / kept)) @ V.T
-    return Shrunk(
-        matrix.astype(M.dtype, copy=False), kept - threshold, vectors, complete
-    )
+    return Shrunk(matrix.astype(M.dtype, copy=False), kept - threshold, vectors)
 
 
 def largest_singular_value(
@@ -96,8 +92,11 @@ def largest_singular_value(
 
 def _singular_pairs(
     tall: Array, threshold: float, start: Array | None, rng: Any
-) -> tuple[Array, Array, bool]:
-    """Right singular pairs down to the threshold, and whether that is certain."""
+) -> tuple[Array, Array]:
+    """Right singular pairs down to the threshold: one below it, or all there are.
+
+    Where the block does not converge, all of them are computed.
+    """
     side = tall.shape[1]
     width = SPARE + (side // 40 if start is None else start.shape[1])
     size = float(np.linalg.norm(tall))
@@ -118,9 +117,9 @@ def _singular_pairs(
         if values[-1] < threshold:
             # those just below come along as a start: a rank may also grow
             wanted = int((values > threshold).sum()) + SPARE
-            return values[:wanted], pairs.vectors[:, :wanted], True
+            return values[:wanted], pairs.vectors[:, :wanted]
         width, start = 2 * width, pairs.start
-    return (*_all_singular_pairs(tall, threshold), True)
+    return _all_singular_pairs(tall, threshold)
 
 
 def _all_singular_pairs(tall: Array, threshold: float) -> tuple[Array, Array]:

@@ -1,9 +1,10 @@
 """``make bench``: every benchmark, then the page of the documentation."""
 
-from benchmarks import exact, import_time, linear_graph, report
+from benchmarks import exact, import_time, linear_graph, report, robust
 
 if __name__ == "__main__":
     import_time.main()
     exact.main()
     linear_graph.main()
+    robust.main()
     report.main()

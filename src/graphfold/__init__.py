@@ -1,7 +1,8 @@
 """graphfold: dimensionality reduction that listens to graphs.
 
 Every embedding is the top eigenvectors of M = sum theta K + gamma sum beta R: kernels
-of the data plus graph terms. The package is built in layers, imports pointing down:
+of the data plus graph terms. The robust methods stand beside them: they take gross
+errors out of X on graphs first. The package is built in layers, imports pointing down:
 
     estimators     scikit-learn's faces, each a recipe for a Problem
     model          build terms, add them into M, solve, extend
@@ -14,11 +15,13 @@ from typing import Any
 
 from graphfold import errors, kernels
 from graphfold.estimators import (
+    FastRobustGraphPCA,
     GraphKernelPCA,
     GraphLaplacianPCA,
     LaplacianEigenmaps,
     LocalNonlinearEmbedding,
     MultiModalGraphEmbedding,
+    RobustGraphPCA,
     SemiSupervisedGraphKernelPCA,
 )
 from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
@@ -28,6 +31,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "CorrelationGraph",
+    "FastRobustGraphPCA",
     "Graph",
     "GraphKernelPCA",
     "GraphLaplacianPCA",
@@ -35,6 +39,7 @@ __all__ = [
     "LocalNonlinearEmbedding",
     "MultiModalGraphEmbedding",
     "NeighborGraph",
+    "RobustGraphPCA",
     "SemiSupervisedGraphKernelPCA",
     "__version__",
     "datasets",

@@ -100,8 +100,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         for name, value in vars(estimator).items()
         if name not in params and name not in ("_skl_callbacks", "_metadata_request")
     }
-    if params.get("graph") is not None:
-        params["graph"] = _own_graphs(params["graph"])
+    for name in ("graph", "feature_graph"):
+        if params.get(name) is not None:
+            params[name] = _own_graphs(params[name])
     if params.get("align_to") is not None:
         reference = params["align_to"]
         params["align_to"] = np.asarray(getattr(reference, "embedding_", reference))

@@ -9,9 +9,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from graphfold import (
     CorrelationGraph,
+    FastRobustGraphPCA,
     GraphKernelPCA,
     MultiModalGraphEmbedding,
     NeighborGraph,
+    RobustGraphPCA,
     SemiSupervisedGraphKernelPCA,
     responses,
 )
@@ -36,6 +38,10 @@ ESTIMATORS = [
     SemiSupervisedGraphKernelPCA(graph=NeighborGraph(3)),
     MultiModalGraphEmbedding(),
     MultiModalGraphEmbedding(1, kernel="linear", weights="equal", response=None),
+    RobustGraphPCA(),
+    RobustGraphPCA(1, graph=NeighborGraph(3), scaling="unit", center=False),
+    FastRobustGraphPCA(),
+    FastRobustGraphPCA(1, feature_strength=0, laplacian="normalized"),
 ]
 
 

@@ -8,6 +8,9 @@ row_embedding       embeddings of one table: fit, transform, plan
 local_nonlinear     ``LocalNonlinearEmbedding``: rows from their neighbours, LLE
 special_cases       ``LaplacianEigenmaps``, ``GraphLaplacianPCA``
 multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways
+robust              ``RobustGraphPCA``, ``FastRobustGraphPCA``: gross errors taken out
+robust_base         what both share: a fit, its directions, missing entries
+robust_graphs       their graphs of rows and of columns
 mode_tables         which columns are a mode, of tables of any library
 modes               from the tables of modes to numbers
 reading             rows and parameters, checked at the door
@@ -26,14 +29,17 @@ progress            scikit-learn's callbacks and ``verbose``
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.local_nonlinear import LocalNonlinearEmbedding
 from graphfold.estimators.multi_modal import MultiModalGraphEmbedding
+from graphfold.estimators.robust import FastRobustGraphPCA, RobustGraphPCA
 from graphfold.estimators.semi_supervised import SemiSupervisedGraphKernelPCA
 from graphfold.estimators.special_cases import GraphLaplacianPCA, LaplacianEigenmaps
 
 __all__ = [
+    "FastRobustGraphPCA",
     "GraphKernelPCA",
     "GraphLaplacianPCA",
     "LaplacianEigenmaps",
     "LocalNonlinearEmbedding",
     "MultiModalGraphEmbedding",
+    "RobustGraphPCA",
     "SemiSupervisedGraphKernelPCA",
 ]

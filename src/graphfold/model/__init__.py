@@ -8,6 +8,9 @@ strength       from the dimensionless strength to gamma
 path           a strength that chooses itself, by what it foretells
 extend         the fixed-point extension to new points
 certificate    how far each axis can be trusted
+separation     entries that are there, and what the robust methods find
+robust         robust PCA on a graph: nuclear norm, l1 and a graph, by ADMM
+robust_fast    the same without singular vectors, on two graphs, by FISTA
 align          axes turned towards another embedding
 preimage       from the embedding back to X, by kernel ridge regression
 plan           cost of each way of solving; the memory budget

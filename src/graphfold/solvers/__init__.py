@@ -9,6 +9,8 @@ filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
 factorized     shift-invert, where M is sparse and products alone are slow
 borrowed       LOBPCG behind our signature
+singular       singular values above a threshold, and the largest ones
+conjugate      conjugate gradients for a shifted operator
 =============  ===========================================================
 """
 

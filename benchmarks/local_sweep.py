@@ -29,23 +29,24 @@ COLUMNS = ("plane", "sphere", "digits", "roll: arc", "roll: height")
 FREE = {"constrained": False}
 READINGS = {
     "LLE": {"order": 1},
-    "order 1, l1 0.1": {"order": 1, **FREE},
+    "order 1, l1 0.1": {"order": 1, "alpha": 0.1, **FREE},
+    "order 1, l1 0.2": {"order": 1, **FREE},
     "order 2, l1 0.01": {"alpha": 0.01},
-    "order 2, l1 0.1": {},
-    "order 2, l1 0.2": {"alpha": 0.2},
+    "order 2, l1 0.1": {"alpha": 0.1},
+    "order 2, l1 0.2 (default)": {},
     "order 2, l1 0.5": {"alpha": 0.5},
-    "order 3, l1 0.1": {"order": 3},
+    "order 3, l1 0.2": {"order": 3},
     "order 2, l1 1, the letter": {"alpha": 1.0, "relative": False},
-    "order 2, l1 0.1, norm": {"collapse": "norm"},
-    "order 2, l1 0.1, first": {"collapse": "first"},
-    "order 2, l1 0.1, rows to one": {"normalize_rows": True},
-    "order 2, ridge 0.1": {"penalty": "ridge"},
-    "order 2, ridge 0.1, norm, rows to one": {
+    "order 2, l1 0.2, norm": {"collapse": "norm"},
+    "order 2, l1 0.2, first": {"collapse": "first"},
+    "order 2, l1 0.2, rows to one": {"normalize_rows": True},
+    "order 2, ridge 0.2": {"penalty": "ridge"},
+    "order 2, ridge 0.2, norm, rows to one": {
         "penalty": "ridge",
         "collapse": "norm",
         "normalize_rows": True,
     },
-    "order 2, l1 0.1, orthonormal": {"scaling": "orthonormal"},
+    "order 2, l1 0.2, orthonormal": {"scaling": "orthonormal"},
 }
 COSINE = CorrelationGraph(None, metric="cosine")
 FORMS = {
@@ -90,10 +91,11 @@ def scores(settings: dict, seed: int, k: int) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first", type=int, default=301, help="first seed")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", GraphfoldWarning)
-    seeds = range(301, 301 + arguments.seeds)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
     width = max(map(len, READINGS | FORMS))
     print(f"{'':{width}}", *(f"{name:>15}" for name in COLUMNS))
     table = {}
@@ -111,7 +113,7 @@ def main() -> None:
         print(f"{name:{width}}", *(f"{cell:>15}" for cell in cells), flush=True)
     record = {"command": "python -m benchmarks.local_sweep", "columns": COLUMNS}
     record |= {"seeds": list(seeds), "neighbors": NEIGHBORS, "table": table}
-    path = RESULTS / "local_sweep.json"
+    path = RESULTS / f"local_sweep_{arguments.first}.json"
     path.write_text(json.dumps(record, indent=1) + "\n")
 
 

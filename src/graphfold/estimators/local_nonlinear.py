@@ -56,7 +56,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
     penalty : {"l1", "ridge"}, default="l1"
         Of the regression: alpha times the sum of sizes, or of squares, of the
         coefficients.
-    alpha : float, default=0.1
+    alpha : float, default=0.2
         Weight of the penalty.
     relative : bool, default=True
         Powers are of X divided by the root mean square of its entries, and alpha is
@@ -127,7 +127,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         constrained: bool = True,
         reg: float = 1e-3,
         penalty: Literal["l1", "ridge"] = "l1",
-        alpha: float = 0.1,
+        alpha: float = 0.2,
         relative: bool = True,
         collapse: Literal["sum", "norm", "first"] = "sum",
         normalize_rows: bool = False,

@@ -192,7 +192,7 @@ class LocallyNonlinear(LocalKernel):
         Highest power. 1 is the linear fit without the constraint of LocallyLinear.
     penalty : {"l1", "ridge"}, default="l1"
         alpha times the sum of sizes, or of squares, of the coefficients.
-    alpha : float, default=0.1
+    alpha : float, default=0.2
         Weight of the penalty.
     relative : bool, default=True
         Powers are of X divided by the root mean square of its entries, and alpha is
@@ -225,7 +225,7 @@ class LocallyNonlinear(LocalKernel):
         n_neighbors: int = 10,
         order: int = 2,
         penalty: Literal["l1", "ridge"] = "l1",
-        alpha: float = 0.1,
+        alpha: float = 0.2,
         relative: bool = True,
         collapse: Literal["sum", "norm", "first"] = "sum",
         normalize_rows: bool = False,

@@ -80,7 +80,8 @@ class GraphKernelPCA(RowEmbedding):
     scaling : {"eigenvalue", "orthonormal", "unit"}, default="eigenvalue"
         Column i times the square root of its kernel energy v'Kv (as in KernelPCA);
         unit length; or unit variance.
-    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg"}, default="auto"
+    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}, \
+default="auto"
     max_memory : int or str, default=None
         Budget such as "2GB" beyond X and the graph; a kernel matrix that does not fit
         is computed in strips at each product.

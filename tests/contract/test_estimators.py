@@ -10,9 +10,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from graphfold import (
     CorrelationGraph,
     GraphKernelPCA,
+    GraphLaplacianPCA,
+    LaplacianEigenmaps,
+    LocalNonlinearEmbedding,
     MultiModalGraphEmbedding,
     NeighborGraph,
     SemiSupervisedGraphKernelPCA,
+    kernels,
     responses,
 )
 
@@ -36,6 +40,18 @@ ESTIMATORS = [
     SemiSupervisedGraphKernelPCA(graph=NeighborGraph(3)),
     MultiModalGraphEmbedding(),
     MultiModalGraphEmbedding(1, kernel="linear", weights="equal", response=None),
+    GraphKernelPCA(kernel=kernels.Geodesic(3)),
+    GraphKernelPCA(kernel=kernels.LocallyLinear(3)),
+    GraphKernelPCA(kernel=kernels.ClassicalScaling()),
+    LocalNonlinearEmbedding(),
+    LocalNonlinearEmbedding(order=1),
+    LocalNonlinearEmbedding(form="local", graph=NeighborGraph(3)),
+    LocalNonlinearEmbedding(penalty="ridge", normalize_rows=True),
+    LocalNonlinearEmbedding(graph=NeighborGraph(3)),
+    LaplacianEigenmaps(),
+    LaplacianEigenmaps(laplacian="combinatorial"),
+    GraphLaplacianPCA(),
+    GraphLaplacianPCA(beta=1.0),
 ]
 
 

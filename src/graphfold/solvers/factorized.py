@@ -21,6 +21,8 @@ from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
 
 #: how far above the spectrum the shift lies, relative to its size
 SHIFT = 1e-10
+#: values whose distances to the shift differ by more are not found in one go
+FAR = 1e3
 #: rounds of inverse iteration that polish what the Krylov space has found
 POLISH = 3
 
@@ -40,10 +42,18 @@ def shift_invert(request: Request) -> Eigenpairs:
     room = M.n - request.avoid.shape[1]
     width = min(d + 4, room)
     size, top = _size_and_top(request)
-    shifted = (top + SHIFT * size) * sp.eye_array(M.n) - matrix
-    solve = Factorized(shifted)
-    loose = replace(request, M=solve, tol=1e-8, d=width, needed=d, observer=None)
-    V = block_krylov(loose).vectors
+    distance = SHIFT * size
+    loose = replace(request, tol=min(1e-8, request.tol), d=width, needed=d, observer=None)
+    for _ in range(2):
+        solve = Factorized((top + distance) * sp.eye_array(M.n) - matrix)
+        found = block_krylov(replace(loose, M=solve))
+        V = found.vectors
+        # residuals are relative to the nearest value: beside a null space that says
+        # nothing of the others, so the shift moves away from it
+        if found.values[0] <= FAR * found.values[d - 1]:
+            break
+        values = rayleigh_ritz(V, M.apply(V))[0]
+        distance, loose = (top - values[d - 1]) / 10, replace(loose, start=V)
     for rounds in range(1, POLISH + 1):
         V = orthonormal(V, against=request.avoid)
         MV = M.apply(V)

@@ -11,10 +11,14 @@ from graphfold import (
     CorrelationGraph,
     FastRobustGraphPCA,
     GraphKernelPCA,
+    GraphLaplacianPCA,
+    LaplacianEigenmaps,
+    LocalNonlinearEmbedding,
     MultiModalGraphEmbedding,
     NeighborGraph,
     RobustGraphPCA,
     SemiSupervisedGraphKernelPCA,
+    kernels,
     responses,
 )
 
@@ -42,6 +46,18 @@ ESTIMATORS = [
     RobustGraphPCA(1, graph=NeighborGraph(3), scaling="unit", center=False),
     FastRobustGraphPCA(),
     FastRobustGraphPCA(1, feature_strength=0, laplacian="normalized"),
+    GraphKernelPCA(kernel=kernels.Geodesic(3)),
+    GraphKernelPCA(kernel=kernels.LocallyLinear(3)),
+    GraphKernelPCA(kernel=kernels.ClassicalScaling()),
+    LocalNonlinearEmbedding(),
+    LocalNonlinearEmbedding(order=1),
+    LocalNonlinearEmbedding(form="local", graph=NeighborGraph(3)),
+    LocalNonlinearEmbedding(penalty="ridge", normalize_rows=True),
+    LocalNonlinearEmbedding(graph=NeighborGraph(3)),
+    LaplacianEigenmaps(),
+    LaplacianEigenmaps(laplacian="combinatorial"),
+    GraphLaplacianPCA(),
+    GraphLaplacianPCA(beta=1.0),
 ]
 
 

@@ -244,7 +244,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         trivial = problem.trivial_vector()
         d = min(self.n_components, problem.n - (trivial is not None))
         pairs = top_eigenpairs(operator, d, avoid=trivial, **{**how, "tol": 1e-9})
-        size_of_A = max(float(-pairs.values.mean()), FLOOR * pairs.size)
+        size_of_A = max(float(-pairs.values.mean()), self._floor())
         size_of_L = 0.0
         for weight, term in zip(problem.beta, problem.graphs, strict=True):
             size = term.size
@@ -259,7 +259,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
     def _eigenvalues(self, pairs: Eigenpairs) -> Array:
         """Of A^+ in the kernel form, although A was what was solved."""
         if self.form == "kernel" and not self._by_inverse():
-            return 1.0 / np.maximum(-pairs.values, FLOOR * pairs.size)
+            return 1.0 / np.maximum(-pairs.values, self._floor())
         return pairs.values
 
     def _data_share(
@@ -274,8 +274,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         assert kernel is not None
         energies = np.ones(V.shape[1])
         if self.form == "kernel":
-            error, size = self._errors(V), float(abs(self._residual_matrix()).max())
-            energies = 1.0 / np.maximum(error, FLOOR * max(size, 1.0) ** 2)
+            energies = 1.0 / np.maximum(self._errors(V), self._floor())
         loadings = np.hstack([V * energies.astype(V.dtype), np.zeros_like(V[:, :1])])
         return DataShare(
             expansions=[Expansion(kernel, loadings=loadings)],
@@ -297,6 +296,10 @@ class LocalNonlinearEmbedding(RowEmbedding):
             return shares
         none = np.zeros(V.shape[1])
         return [replace(share, energies=none, trivial=none) for share in shares]
+
+    def _floor(self) -> float:
+        """What v'Av cannot be known below: its rounding."""
+        return FLOOR * max(float(abs(self._residual_matrix()).max()), 1.0) ** 2
 
     def _errors(self, V: Array) -> Array:
         """v'Av of each column."""

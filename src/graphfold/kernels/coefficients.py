@@ -89,15 +89,15 @@ def _gathered(reference: Any, members: Array) -> Array:
 
 def _summing_to_one(differences: Array, reg: float) -> Array:
     """min |sum_j w_j (y_j - x)|^2 with sum w = 1, regularised by reg * trace(G)."""
+    # rescaled, so that squares of tiny or huge data neither under- nor overflow
+    size = np.abs(differences).max(axis=(1, 2), keepdims=True, initial=0.0)
+    differences = differences / np.where(size > 0, size, 1.0)
     G = differences @ differences.transpose(0, 2, 1)
     k = G.shape[1]
-    trace = np.trace(G, axis1=1, axis2=2)
     # neighbours that all equal x say nothing: any weights do, take equal ones
-    ridge = reg * np.where(trace > 0, trace, 1.0)
-    # rescaled, so that tiny or huge data neither under- nor overflow
-    G = G / np.where(trace > 0, trace, 1.0)[:, None, None]
-    ridge = ridge / np.where(trace > 0, trace, 1.0)
-    G[:, np.arange(k), np.arange(k)] += np.maximum(ridge, JITTER)[:, None]
+    trace = np.trace(G, axis1=1, axis2=2)
+    ridge = max(reg, JITTER) * np.where(trace > 0, trace, 1.0)
+    G[:, np.arange(k), np.arange(k)] += ridge[:, None]
     w = np.linalg.solve(G, np.ones((len(G), k, 1)))[:, :, 0]
     return np.asarray(w / w.sum(axis=1, keepdims=True))
 

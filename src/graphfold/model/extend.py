@@ -53,7 +53,9 @@ class Expansion:
         if self.loadings is not None:
             over = self.kernel.weights_over_fit if self.kernel.by_inverse else None
             C = self.kernel.factor(X) if over is None else over(X)
-            return self.weight * np.asarray(C @ self.loadings)
+            # weights over neighbours are float64 whatever the rows are
+            product = np.asarray(C @ self.loadings, dtype=self.loadings.dtype)
+            return self.weight * product
         assert self.W is not None
         product = np.empty((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
         size = max(1, _BLOCK_NUMBERS // len(self.W))

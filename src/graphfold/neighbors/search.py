@@ -18,6 +18,8 @@ METRICS = (
     "hamming",
     "jaccard",
 )
+#: scikit-learn has no search by these among sparse rows
+_DENSE_METRICS = ("chebyshev", "hamming", "jaccard")
 _STRIP_BYTES = 2**26
 
 
@@ -46,6 +48,8 @@ def nearest_rows(
         search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs, algorithm="brute")
         distances, indices = search.fit(reference).kneighbors(queries)
         return distances**2 / 2, indices
+    if metric in _DENSE_METRICS:
+        reference, X = (p.toarray() if sp.issparse(p) else p for p in (reference, X))
     algorithm = "brute" if sp.issparse(reference) or reference.shape[1] > 15 else "auto"
     if metric == "jaccard":
         reference = reference.astype(bool)

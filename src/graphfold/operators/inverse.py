@@ -157,5 +157,5 @@ def factors_stay_sparse(matrix: Any) -> bool:
     """
     if matrix.shape[0] <= FILLED:
         return True
-    steps = shortest_path(abs(matrix), indices=0, unweighted=True, directed=False)
+    steps = shortest_path(matrix != 0, indices=0, unweighted=True, directed=False)
     return bool(steps[np.isfinite(steps)].max() >= LONG)

@@ -11,6 +11,8 @@ from graphfold.arrays import Array
 from graphfold.operators import SymmetricOperator
 
 LANCZOS_STEPS = 12
+#: a gap this small, beside what a filter of its degree can tell apart, is none
+CLOSE = 1e-3
 
 
 def chebyshev_filter(
@@ -35,6 +37,10 @@ def chebyshev_filter(
     """
     bottom, cut, top = (float(end) for end in ends)
     middle, radius = (cut + bottom) / 2, (cut - bottom) / 2
+    if radius > 0 and top - cut < CLOSE * radius / degree**2:
+        # a group of equal values through the cut: the polynomial would lift nothing
+        cut = top - 2 * radius / degree**2
+        middle, radius = (cut + bottom) / 2, (cut - bottom) / 2
     if radius <= 0 or top <= cut:
         return np.asarray(MV - bottom * V)
     degree = min(degree, bearable_degree((top - middle) / radius, V.dtype))
@@ -43,11 +49,12 @@ def chebyshev_filter(
     for _ in range(degree - 1):
         following_sigma = 1 / (2 / first - sigma)
         following = M.apply(newer)
-        if done.shape[1]:
-            following -= done @ (done.T @ following)
         following -= middle * newer
         following *= 2 * following_sigma / radius
         following -= (sigma * following_sigma) * older
+        if done.shape[1]:
+            # of the whole step: of M V alone it would put them at eigenvalue 0
+            following -= done @ (done.T @ following)
         older, newer, sigma = newer, following, following_sigma
     return newer
 
@@ -60,7 +67,8 @@ def bearable_degree(position: float, dtype: np.dtype[Any]) -> int:
     """
     eps = float(np.finfo(dtype).eps)
     growth = min(eps**-0.5, 1e-5 / eps)
-    return max(1, int(np.arccosh(growth) / np.arccosh(position)))
+    # a group of equal eigenvalues through the cut: position is 1 but for rounding
+    return max(1, int(np.arccosh(growth) / max(np.arccosh(position), eps)))
 
 
 def lowest_eigenvalue_bound(M: SymmetricOperator, rng: np.random.Generator) -> float:

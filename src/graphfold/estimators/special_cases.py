@@ -35,8 +35,8 @@ class LaplacianEigenmaps(RowEmbedding):
     ----------
     n_components : int, default=2
     graph : Graph, recipe or anything Graph takes, default=None
-        None: each row and its ``n_neighbors`` nearest rows, parts joined by their
-        shortest links so that no two distinct rows need to coincide.
+        None: each row and its ``n_neighbors`` nearest rows, weighed by their distance
+        (heat), parts joined by their shortest links, so that distinct rows stay so.
     n_neighbors : int, default=10
         Where ``graph`` is None.
     laplacian : {"normalized", "combinatorial"}, default="normalized"
@@ -98,7 +98,9 @@ class LaplacianEigenmaps(RowEmbedding):
 
     def _graphs(self) -> Sources:
         if self.graph is None:
-            return {"graph": NeighborGraph(self.n_neighbors, joined=True)}
+            # by distance: rows with the same neighbours would else coincide
+            recipe = NeighborGraph(self.n_neighbors, weight="heat", joined=True)
+            return {"graph": recipe}
         graphs = super()._graphs()
         if len(graphs) > 1:
             raise GraphError(

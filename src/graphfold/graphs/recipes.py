@@ -17,6 +17,8 @@ from graphfold.neighbors.search import METRICS, nearest_rows, standard_rows, str
 from graphfold.params import Params
 
 WEIGHTS = ("binary", "similarity", "heat")
+#: least weight of an edge where parts are joined: a long way must not count as none
+JOINING = 1e-3
 
 
 class GraphRecipe(Params):
@@ -56,7 +58,8 @@ class NeighborGraph(GraphRecipe):
         An edge where either row chose the other, or only where both did.
     joined : bool, default=False
         Join parts that have no edge between them by their shortest links. Neighbours
-        are then sought among distinct rows, and a copy is linked to its original.
+        are then sought among distinct rows, a copy is linked to its original, and no
+        edge has a weight below 1e-3.
     scale : float or "auto", default="auto"
         Width of the heat weight; "auto" is the median distance to the last neighbour.
     n_jobs : int, default=None
@@ -148,6 +151,10 @@ class NeighborGraph(GraphRecipe):
         return edges
 
     def _weigh(self, distances: Array) -> Array:
+        weights = self._weights_of(distances)
+        return np.maximum(weights, JOINING) if self.joined else weights
+
+    def _weights_of(self, distances: Array) -> Array:
         if self.weight == "binary":
             return np.ones(distances.shape)
         if self.weight == "heat":

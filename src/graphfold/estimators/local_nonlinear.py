@@ -34,7 +34,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
     Each row is fitted, entry by entry, by powers 1 ... ``order`` of its neighbours'
     entries. The coefficients of a neighbour become one weight W_ij, and the embedding
     is the bottom of A = (I - W)'(I - W): the orthonormal coordinates for which
-    sum_i |v_i - sum_j W_ij v_j|^2 is least. Graphs of the rows have a say, too.
+    ``sum_i |v_i - sum_j W_ij v_j|^2`` is least. Graphs of the rows have a say, too.
     ``order=1`` is locally linear embedding.
 
     Parameters

@@ -17,12 +17,19 @@ from graphfold.arrays import orthonormal
 from graphfold.errors import GraphfoldError
 from graphfold.operators.inverse import Factorized
 from graphfold.solvers.krylov import block_krylov, rayleigh_ritz
-from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Iteration,
+    Request,
+    relative_residuals,
+)
 
 #: how far above the spectrum the shift lies, relative to its size
 SHIFT = 1e-10
 #: values whose distances to the shift differ by more are not found in one go
 FAR = 1e3
+#: rounds that may pass until a residual has halved
+PATIENCE = 12
 #: rounds of inverse iteration that polish what the Krylov space has found
 POLISH = 3
 
@@ -43,10 +50,10 @@ def shift_invert(request: Request) -> Eigenpairs:
     width = min(d + 4, room)
     size, top = _size_and_top(request)
     distance = SHIFT * size
-    loose = replace(request, tol=min(1e-8, request.tol), d=width, needed=d, observer=None)
+    loose = replace(request, tol=min(1e-8, request.tol), d=width, needed=d)
     for _ in range(2):
         solve = Factorized((top + distance) * sp.eye_array(M.n) - matrix)
-        found = block_krylov(replace(loose, M=solve))
+        found = block_krylov(replace(loose, M=solve, observer=_Patience()))
         V = found.vectors
         # residuals are relative to the nearest value: beside a null space that says
         # nothing of the others, so the shift moves away from it
@@ -76,6 +83,19 @@ def shift_invert(request: Request) -> Eigenpairs:
         next_value=float(values[d]) if width > d else np.nan,
         spare=V[:, d:],
     )
+
+
+class _Patience:
+    """Stops a solver whose residual no longer falls: the factors are not exact."""
+
+    def __init__(self) -> None:
+        self._best, self._waited = np.inf, 0
+
+    def __call__(self, iteration: Iteration) -> bool:
+        better = iteration.residual < 0.5 * self._best
+        self._best = iteration.residual if better else self._best
+        self._waited = 0 if better else self._waited + 1
+        return self._waited >= PATIENCE
 
 
 def _size_and_top(request: Request) -> tuple[float, float]:

@@ -66,6 +66,7 @@ def shift_invert(request: Request) -> Eigenpairs:
         MV = M.apply(V)
         values, S = rayleigh_ritz(V, MV)
         V, MV = V @ S, MV @ S
+        size = max(size, float(np.abs(values).max()))
         _, residuals = relative_residuals(MV, V, values, size)
         worst = float(residuals[: request.needed].max())
         if request.observe(rounds, worst) or worst <= request.tol:
@@ -113,4 +114,5 @@ def _size_and_top(request: Request) -> tuple[float, float]:
     if np.isfinite(high) and high <= SHIFT * size:
         return size, max(high, 0.0)
     found = block_krylov(replace(request, **few))
-    return size, float(found.values[0]) + float(found.residuals[0]) * found.size
+    top = float(found.values[0]) + float(found.residuals[0]) * found.size
+    return max(size, found.size), top

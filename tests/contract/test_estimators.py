@@ -53,7 +53,6 @@ ESTIMATORS = [
     LocalNonlinearEmbedding(order=1),
     LocalNonlinearEmbedding(form="local", graph=NeighborGraph(3)),
     LocalNonlinearEmbedding(penalty="ridge", normalize_rows=True),
-    LocalNonlinearEmbedding(graph=NeighborGraph(3)),
     LaplacianEigenmaps(),
     LaplacianEigenmaps(laplacian="combinatorial"),
     GraphLaplacianPCA(),

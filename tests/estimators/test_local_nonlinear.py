@@ -29,16 +29,17 @@ DATA = {
 }
 
 
-def wide_rows(n=80, seed=0):
-    """Rows on a surface in 50 dimensions: enough equations for 20 * 2 coefficients."""
+def wide_rows(n=80, seed=0, columns=15):
+    """Rows on a surface in 15 dimensions: enough equations for 7 * 2 coefficients."""
     rng = np.random.default_rng(seed)
     flat = rng.uniform(-1, 1, (n, 2))
-    return np.sin(flat @ rng.standard_normal((2, 50)) + rng.uniform(0, 3, 50)) + 0.5
+    turned = flat @ rng.standard_normal((2, columns))
+    return np.sin(turned + rng.uniform(0, 3, columns)) + 0.5
 
 
 def small(**parameters):
     """A model for few rows."""
-    return LocalNonlinearEmbedding(**{"n_neighbors": 8, **parameters})
+    return LocalNonlinearEmbedding(**{"n_neighbors": 7, **parameters})
 
 
 def matrix_of(model):
@@ -50,9 +51,7 @@ def matrix_of(model):
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize(
-    ("k", "n"), [(8, 500), (12, 500), (20, 500), (12, 1100), (20, 1100)]
-)
+@pytest.mark.parametrize(("k", "n"), [(8, 500), (12, 500), (20, 500), (12, 1010)])
 def test_order_one_is_scikit_learns_lle(name, k, n):
     X = DATA[name](n)
     ours = LocalNonlinearEmbedding(2, n_neighbors=k, order=1, form="local").fit(X)
@@ -72,7 +71,7 @@ def test_order_one_is_scikit_learns_lle(name, k, n):
     )
 
 
-@pytest.mark.parametrize("n", [400, 1100])
+@pytest.mark.parametrize("n", [400, 1010])
 def test_the_kernel_of_lle_spans_the_same(n):
     X = DATA["digits"](n)
     lle = LocalNonlinearEmbedding(3, n_neighbors=12, order=1).fit(X)
@@ -85,7 +84,7 @@ def test_the_kernel_of_lle_spans_the_same(n):
     assert_same_up_to_sign(lle.transform(new), pca.transform(new), rtol=1e-3)
 
 
-@pytest.mark.parametrize("n", [300, 1050])
+@pytest.mark.parametrize("n", [300, 1010])
 def test_isomap_in_one_line(n):
     X = DATA["Swiss roll"](n)
     ours = GraphKernelPCA(2, kernel=kernels.Geodesic(10)).fit(X)
@@ -110,7 +109,7 @@ def test_classical_scaling_in_one_line():
     assert_same_up_to_sign(ours.embedding_, theirs, rtol=1e-6)
 
 
-@pytest.mark.parametrize("n", [300, 1100])
+@pytest.mark.parametrize("n", [300, 1010])
 def test_spectral_embedding_on_our_graph(n):
     X = DATA["digits"](n)
     ours = LaplacianEigenmaps(3).fit(X)
@@ -202,7 +201,7 @@ def bottom(A, L, gamma, d, center):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("laplacian", ["normalized", "combinatorial"])
-@pytest.mark.parametrize("strength", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("strength", [0.1, 10.0])
 def test_local_form_is_the_bottom_of_the_sum(order, laplacian, strength):
     X = wide_rows()
     graph = NeighborGraph(5).build(RNG.standard_normal((80, 3)))
@@ -291,7 +290,9 @@ def test_several_graphs_with_equal_say(form):
     model = small(form=form, graph=graphs, weights="equal").fit(X)
     assert list(model.graph_weights_) == pytest.approx([0.5**0.5] * 2)
     A = matrix_of(model)
-    Ls = [dense_laplacian(g.to_scipy().toarray(), "normalized") for g in graphs.values()]
+    Ls = [
+        dense_laplacian(g.to_scipy().toarray(), "normalized") for g in graphs.values()
+    ]
     L = sum(Ls) * 0.5**0.5
     if form == "kernel":
         K = np.linalg.inv(A)
@@ -371,15 +372,15 @@ def test_order_one_without_the_constraint_is_not_lle():
     assert_allclose(lle.reconstruction_weights_.sum(axis=1), 1.0)
     assert np.ptp(plain.reconstruction_weights_.sum(axis=1)) > 1e-3
     # constants are kept out of LLE alone
-    assert np.abs(lle.embedding_.sum(axis=0)).max() < 1e-6 * np.abs(lle.embedding_).max()
+    assert (
+        np.abs(lle.embedding_.sum(axis=0)).max() < 1e-6 * np.abs(lle.embedding_).max()
+    )
 
 
 def test_the_letter_of_the_paper():
     """l1 of weight 1: with one neighbour a soft threshold of 1/2, raw powers."""
     X = wide_rows(30)
-    model = small(
-        n_neighbors=1, order=1, constrained=False, relative=False, alpha=1.0
-    )
+    model = small(n_neighbors=1, order=1, constrained=False, relative=False, alpha=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one neighbour: many parts
         model.fit(X)
@@ -446,7 +447,7 @@ def test_hard_rows_have_finite_places(form, order, graph, X):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_more_neighbours_than_rows(order):
-    X = wide_rows(15)
+    X = wide_rows(15, columns=50)
     most = LocalNonlinearEmbedding(2, n_neighbors=14, order=order).fit(X)
     more = LocalNonlinearEmbedding(2, n_neighbors=20, order=order).fit(X)
     assert_same_up_to_sign(more.embedding_, most.embedding_, rtol=1e-6)
@@ -524,10 +525,10 @@ def test_single_precision_in_and_out(form, order, graph):
 
 
 def test_two_fits_give_the_same_bits():
-    X = DATA["digits"](1050)
+    X = DATA["Swiss roll"](1010)
     for graph in (None, NeighborGraph(5)):
         one, two = (
-            LocalNonlinearEmbedding(2, n_neighbors=10, graph=graph).fit(X)
+            LocalNonlinearEmbedding(2, n_neighbors=10, order=1, graph=graph).fit(X)
             for _ in range(2)
         )
         assert (one.embedding_ == two.embedding_).all()
@@ -548,7 +549,7 @@ def test_saved_and_loaded(form, graph, sparse, tmp_path):
     assert_allclose(
         again.reconstruction_weights_.toarray(), model.reconstruction_weights_.toarray()
     )
-    assert again.get_params()["n_neighbors"] == 8
+    assert again.get_params()["n_neighbors"] == 7
 
 
 def test_a_sparse_table_is_a_table():
@@ -567,9 +568,7 @@ def test_rows_meet_nodes_by_label(form):
     table = pd.DataFrame(X, index=names)
     straight = small(form=form, graph=graph).fit(table[:80])
     mixed = small(form=form, graph=graph).fit(table.iloc[order])
-    assert_same_up_to_sign(
-        mixed.embedding_, straight.embedding_[order], rtol=1e-5
-    )
+    assert_same_up_to_sign(mixed.embedding_, straight.embedding_[order], rtol=1e-5)
     # a new row comes with the edges that its label has in the graph
     placed = straight.transform(table[80:])
     edges = matrix[80:, :80]
@@ -602,9 +601,12 @@ def test_the_plan_says_how():
     assert plan.storage == "inverse"
     assert plan.peak_bytes < 2**30
     assert plan.seconds > 0
-    assert GraphKernelPCA(2, kernel=kernels.LocallyLinear(5)).plan(
-        np.ones((3000, 60))
-    ).storage == "inverse"
+    assert (
+        GraphKernelPCA(2, kernel=kernels.LocallyLinear(5))
+        .plan(np.ones((3000, 60)))
+        .storage
+        == "inverse"
+    )
 
 
 def test_input_is_left_alone():
@@ -612,7 +614,7 @@ def test_input_is_left_alone():
     before = X.copy()
     model = small(graph=NeighborGraph(3)).fit(X)
     model.transform(X)
-    assert (X == before).all()
+    assert (before == X).all()
     X[:] = 0  # the model has its own copy
     assert np.isfinite(model.transform(before[:4] + 0.1)).all()
     assert (model.transform(before[:4]) == model.embedding_[:4]).all()

@@ -330,3 +330,17 @@ def test_routed_node_ids_reach_fit(points, graph):
         assert_array_equal(pipeline[0].embedding_, reference.embedding_)
         Z = pipeline[:-1].transform(points, node_ids=LABELS)
         assert_array_equal(Z, reference.embedding_)
+
+
+def test_edges_of_the_caller_stay_as_they_are(points):
+    """A Graph's own matrix is read-only; one with stored zeros keeps them."""
+    graph = NeighborGraph(4).build(points)
+    model = GraphKernelPCA(2, graph=graph).fit(points)
+    placed = model.transform(points + 0.1, edges=graph.to_scipy())
+    edges = sp.csr_array(graph.to_scipy(), copy=True)
+    edges.data[:3] = 0.0
+    before = edges.nnz
+    other = model.transform(points + 0.1, edges=edges)
+    assert edges.nnz == before
+    assert np.isfinite(other).all()
+    assert np.abs(placed[5:] - other[5:]).max() < 1e-12

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 
 from graphfold import CorrelationGraph, GraphKernelPCA, NeighborGraph
-from graphfold.errors import GraphfoldError
+from graphfold.errors import GraphError, GraphfoldError
 
 
 def neighbours_by_loop(distances, k):
@@ -151,3 +151,41 @@ def test_recipes_are_searched_through_the_estimator():
     model.set_params(graph__n_neighbors=7)
     assert model.graph.n_neighbors == 7
     assert model.get_params()["graph__n_neighbors"] == 7
+
+
+def test_joined_parts_are_one_graph(rng):
+    X = np.vstack([rng.standard_normal((12, 2)), 60 + rng.standard_normal((12, 2))])
+    X = np.vstack([X, np.repeat(X[3:4], 9, axis=0)])  # more copies than neighbours
+    for weight in ("binary", "similarity"):
+        plain = NeighborGraph(4, weight=weight).build(X)
+        joined = NeighborGraph(4, weight=weight, joined=True).build(X)
+        assert plain.n_parts > 1
+        assert joined.n_parts == 1
+        A = joined.to_scipy().toarray()
+        assert (A == A.T).all()
+        assert (np.diag(A) == 0).all()
+        # a copy has its original for its only edge
+        assert [np.flatnonzero(row).tolist() for row in A[24:]] == [[3]] * 9
+        assert np.isfinite(A).all()
+
+
+def test_joined_is_no_other_graph_where_all_hangs_together(rng):
+    X = rng.standard_normal((50, 2))
+    plain = NeighborGraph(12).build(X)
+    assert plain.n_parts == 1
+    joined = NeighborGraph(12, joined=True).build(X)
+    assert (abs(plain.to_scipy() - joined.to_scipy())).nnz == 0
+
+
+def test_joined_needs_the_union(rng):
+    with pytest.raises(GraphError, match="union"):
+        NeighborGraph(3, mode="mutual", joined=True).bind(rng.standard_normal((9, 2)))
+    with pytest.raises(GraphfoldError, match="joined"):
+        NeighborGraph(3, joined="yes").bind(rng.standard_normal((9, 2)))
+
+
+def test_heat_finds_its_scale_without_being_bound(rng):
+    X = rng.standard_normal((30, 2))
+    recipe = NeighborGraph(4, weight="heat")
+    one, two = recipe.build(X), recipe.bind(X).build(X)
+    assert (abs(one.to_scipy() - two.to_scipy())).nnz == 0

@@ -102,7 +102,7 @@ def test_ridge_without_a_penalty_is_the_shortest_solution():
 
 
 def lasso_reference(A, x, weight):
-    """scikit-learn's Lasso: |x - Aw|^2 / (2 D) + alpha |w|_1, so alpha = weight/(2D)."""
+    """scikit-learn's Lasso: |x - Aw|^2 / (2 D) + alpha |w|_1; alpha = weight/(2D)."""
     model = Lasso(
         alpha=weight / (2 * len(x)), fit_intercept=False, tol=1e-14, max_iter=200_000
     )
@@ -269,8 +269,12 @@ def test_a_planted_polynomial_is_recovered(rule):
     X, a, b = planted()
     rng = np.random.default_rng(12)
     # the right neighbour among three wrong ones; 8 coefficients, 12 equations
-    members = np.array([rng.permutation([i, (i + 1) % 40, (i + 2) % 40, (i + 3) % 40])
-                        for i in range(40)])
+    members = np.array(
+        [
+            rng.permutation([i, (i + 1) % 40, (i + 2) % 40, (i + 3) % 40])
+            for i in range(40)
+        ]
+    )
     w, _ = coefficients(X[40:], X, members, rule)
     for i in range(40):
         for place, j in enumerate(members[i]):
@@ -280,8 +284,9 @@ def test_a_planted_polynomial_is_recovered(rule):
 
 def test_order_one_cannot_see_a_planted_polynomial():
     X, _, _ = planted()
-    members = np.array([[i, (i + 1) % 40, (i + 2) % 40, (i + 3) % 40]
-                        for i in range(40)])
+    members = np.array(
+        [[i, (i + 1) % 40, (i + 2) % 40, (i + 3) % 40] for i in range(40)]
+    )
     for order, penalty in ((1, "ridge"), (2, "ridge")):
         w, _ = coefficients(X[40:], X, members, Rule(order, False, penalty, 0.0))
         left_over = [
@@ -355,10 +360,10 @@ def test_input_is_left_alone():
     before = X.copy(), members.copy()
     for rule in RULES.values():
         coefficients(X, X, members, rule)
-    assert (X == before[0]).all()
+    assert (before[0] == X).all()
     assert (members == before[1]).all()
     G, c = np.eye(3)[None] * 2.0, np.ones((1, 3))
     ridge(G, c, 1.0)
     lasso(G, c, 0.1)
-    assert (G == np.eye(3) * 2.0).all()
+    assert (np.eye(3) * 2.0 == G).all()
     assert (c == 1).all()

@@ -22,20 +22,20 @@ from tests.helpers import largest_angle
 
 RNG = np.random.default_rng(0)
 KINDS = {
-    "linear": kernels.LocallyLinear(6),
-    "nonlinear": kernels.LocallyNonlinear(6),
-    "nonlinear ridge": kernels.LocallyNonlinear(6, penalty="ridge", alpha=0.01),
-    "nonlinear normalised": kernels.LocallyNonlinear(6, normalize_rows=True),
-    "nonlinear norm": kernels.LocallyNonlinear(6, order=3, collapse="norm"),
-    "nonlinear first": kernels.LocallyNonlinear(6, collapse="first"),
+    "linear": kernels.LocallyLinear(5),
+    "nonlinear": kernels.LocallyNonlinear(5),
+    "nonlinear ridge": kernels.LocallyNonlinear(5, penalty="ridge", alpha=0.01),
+    "nonlinear normalised": kernels.LocallyNonlinear(5, normalize_rows=True),
+    "nonlinear norm": kernels.LocallyNonlinear(5, order=3, collapse="norm"),
+    "nonlinear first": kernels.LocallyNonlinear(5, collapse="first"),
 }
 
 
 @pytest.fixture
 def rows(rng):
-    """90 rows on a surface in 20 dimensions: as many equations as 6 * 3 coefficients."""
+    """90 rows on a surface in 15 dimensions: equations for 5 * 3 coefficients."""
     flat = rng.standard_normal((90, 3))
-    return np.tanh(flat @ rng.standard_normal((3, 20))) + 0.3
+    return np.tanh(flat @ rng.standard_normal((3, 15))) + 0.3
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS)
@@ -73,14 +73,14 @@ def test_a_row_has_weights_on_its_neighbours_only(kernel, rows):
     distances = np.linalg.norm(rows[:, None] - rows, axis=2)
     np.fill_diagonal(distances, np.inf)
     allowed = np.zeros((90, 90), dtype=bool)
-    np.put_along_axis(allowed, np.argsort(distances, axis=1)[:, :6], True, axis=1)
+    np.put_along_axis(allowed, np.argsort(distances, axis=1)[:, :5], True, axis=1)
     assert (W.toarray()[~allowed] == 0).all()
 
 
 def test_block_of_new_rows_is_their_weights_times_the_gram(kernel, rows):
     new = rows[:9] + 0.01
     weights = kernel.weights_over_fit(new).toarray()
-    assert (np.count_nonzero(weights, axis=1) <= 6).all()
+    assert (np.count_nonzero(weights, axis=1) <= 5).all()
     K = kernel.gram(rows)
     assert_allclose(kernel.block(new, rows), weights @ K)
     own = np.einsum("ij,jk,ik->i", weights, K, weights)
@@ -115,14 +115,14 @@ def test_weights_that_cancel_become_equal():
 @pytest.mark.parametrize("penalty", ["l1", "ridge"])
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 1e4, 1e100])
 def test_relative_weights_do_not_know_the_scale(rows, penalty, scale):
-    kernel = kernels.LocallyNonlinear(6, penalty=penalty)
+    kernel = kernels.LocallyNonlinear(5, penalty=penalty)
     W, _ = kernel.bind(rows, RNG).reconstruction(rows)
     V, _ = kernel.bind(rows * scale, RNG).reconstruction(rows * scale)
     assert_allclose(V.toarray(), W.toarray(), atol=1e-8)
 
 
 def test_the_letter_does_know_the_scale(rows):
-    kernel = kernels.LocallyNonlinear(6, alpha=1.0, relative=False)
+    kernel = kernels.LocallyNonlinear(5, alpha=1.0, relative=False)
     W, _ = kernel.bind(rows, RNG).reconstruction(rows)
     V, _ = kernel.bind(rows * 3, RNG).reconstruction(rows * 3)
     assert abs(W - V).max() > 1e-3
@@ -130,9 +130,9 @@ def test_the_letter_does_know_the_scale(rows):
 
 def test_what_relative_means(rows):
     """X over the root mean square of its entries; alpha times the columns."""
-    bound = kernels.LocallyNonlinear(6, alpha=0.2).bind(rows, RNG)
+    bound = kernels.LocallyNonlinear(5, alpha=0.2).bind(rows, RNG)
     assert bound.scale == pytest.approx(np.sqrt(np.mean(rows**2)))
-    assert bound.alpha == pytest.approx(0.2 * 20)
+    assert bound.alpha == pytest.approx(0.2 * 15)
     assert bound.relative is False
     again = bound.bind(rows, RNG)
     assert (again.alpha, again.scale) == (bound.alpha, bound.scale)
@@ -174,7 +174,7 @@ def test_bad_parameters_of_lle_are_named(rows):
 
 
 def test_powers_that_overflow_are_refused(rows):
-    kernel = kernels.LocallyNonlinear(6, order=3, relative=False)
+    kernel = kernels.LocallyNonlinear(5, order=3, relative=False)
     with pytest.raises(KernelError, match="scale X"):
         kernel.bind(rows * 1e60, RNG)
 
@@ -239,7 +239,7 @@ def test_sparse_rows_and_single_precision(kernel, rows):
 def test_repr_is_short_and_inputs_stay(kernel, rows):
     before = rows.copy()
     text = repr(kernel)
-    assert "90 x 20" in text
+    assert "90 x 15" in text
     assert len(text) < 300
     kernel.reconstruction(rows)
     kernel.weights_over_fit(rows[:5])
@@ -274,8 +274,8 @@ def test_saved_and_loaded(name, rows, tmp_path):
 
 def test_of_some_columns(rows):
     wide = np.hstack([RNG.standard_normal((90, 4)) * 9, rows])
-    view = kernels.OnColumns(kernels.LocallyLinear(6), 4, 24).bind(wide, RNG)
-    plain = kernels.LocallyLinear(6).bind(rows, RNG)
+    view = kernels.OnColumns(kernels.LocallyLinear(5), 4, 19).bind(wide, RNG)
+    plain = kernels.LocallyLinear(5).bind(rows, RNG)
     assert view.by_inverse
     assert not view.pointwise
     assert_allclose(view.gram(wide), plain.gram(rows))
@@ -293,7 +293,7 @@ def test_of_some_columns(rows):
 def test_in_a_sum_with_others(rows):
     """LLE, a Gaussian and a geodesic kernel, at equal weights of unit trace."""
     parts = {
-        "lle": kernels.LocallyNonlinear(6, penalty="ridge"),
+        "lle": kernels.LocallyNonlinear(5, penalty="ridge"),
         "gauss": kernels.Gaussian(0.1),
         "iso": kernels.Geodesic(6),
     }
@@ -322,7 +322,7 @@ def test_in_a_sum_with_others(rows):
 
 def test_a_combination_is_the_weighted_sum(rows):
     both = kernels.Combination(
-        [kernels.LocallyLinear(6), kernels.Geodesic(5)], [2.0, 0.5]
+        [kernels.LocallyLinear(5), kernels.Geodesic(5)], [2.0, 0.5]
     ).bind(rows, RNG)
     one, other = both.kernels
     assert not both.pointwise
@@ -335,5 +335,5 @@ def test_a_combination_is_the_weighted_sum(rows):
 
 
 def test_pseudo_inverse_of_scipy(rows):
-    T = kernels.LocallyLinear(6).inverse_factor(rows).toarray()
-    assert_allclose(kernels.LocallyLinear(6).gram(rows), scipy.linalg.pinvh(T.T @ T))
+    T = kernels.LocallyLinear(5).inverse_factor(rows).toarray()
+    assert_allclose(kernels.LocallyLinear(5).gram(rows), scipy.linalg.pinvh(T.T @ T))

@@ -185,7 +185,9 @@ def test_copies_are_at_distance_zero(rng):
 def test_few_distinct_rows(X):
     bound = kernels.Geodesic(5).bind(X, RNG)
     assert_allclose(bound.gram(X), -0.5 * cdist(X, X) ** 2, atol=1e-200)
-    assert_allclose(bound.block(X + 1.0, X)[0].min(), -0.5 * cdist(X + 1, X)[0].max() ** 2)
+    assert_allclose(
+        bound.block(X + 1.0, X)[0].min(), -0.5 * cdist(X + 1, X)[0].max() ** 2
+    )
 
 
 def test_geodesics_grow_with_the_rows(rows):

@@ -19,9 +19,7 @@ def members(found, row):
 
 def distinct_rows(X):
     """Rows that equal no earlier row, by a loop."""
-    return [
-        i for i in range(len(X)) if not any((X[i] == X[j]).all() for j in range(i))
-    ]
+    return [i for i in range(len(X)) if not any((X[i] == X[j]).all() for j in range(i))]
 
 
 def n_parts(found):
@@ -135,8 +133,11 @@ def test_many_parts_are_joined_as_well(rng, n_groups):
         g
         for g in range(n_groups)
         if not np.isclose(
-            np.where(lengths[part == g][:, part != g] > 0,
-                     lengths[part == g][:, part != g], np.inf).min(),
+            np.where(
+                lengths[part == g][:, part != g] > 0,
+                lengths[part == g][:, part != g],
+                np.inf,
+            ).min(),
             shortest_between(X, part == g, part != g),
         )
     ]
@@ -227,7 +228,7 @@ def test_input_is_left_alone(rng):
     X[4] = X[2]
     before = X.copy()
     neighborhoods(X, 3)
-    assert (X == before).all()
+    assert (before == X).all()
 
 
 @given(

@@ -215,7 +215,8 @@ class FitRows:
                 f"edges must have a row for each of the {n_rows} rows of X and a "
                 f"column for each of the {n_fit} rows of the fit; got {edges.shape}"
             )
-        matrix = sp.csr_array(edges, dtype=np.float64)
+        # a copy: a Graph's own matrix is read-only, and the caller's stays as it is
+        matrix = sp.csr_array(edges, dtype=np.float64, copy=True)
         matrix.eliminate_zeros()
         if matrix.nnz and not (np.isfinite(matrix.data) & (matrix.data > 0)).all():
             raise GraphError("edges must have finite weights of at least 0")

@@ -118,7 +118,7 @@ class NeighborGraph(GraphRecipe):
         n = X.shape[0]
         if n < 2:
             return Graph._unchecked(sp.csr_array((n, n)))
-        chosen = self._chosen(X)
+        chosen = self.bind(X)._chosen(X)
         merge = chosen.maximum if self.mode == "union" else chosen.minimum
         return Graph._unchecked(merge(chosen.T))
 

@@ -142,12 +142,13 @@ def closest_pair(Z, X):
 # parts on one point; SpectralEmbedding 2e-16 and 2e-17. Its Isomap joins the parts as
 # ours does: 4e-4 and 2e-4.
 # With binary weights two nodes with the same neighbours have the same coordinates on
-# any graph, so Laplacian eigenmaps are asked with weights that tell distances apart.
+# any graph; the default graph of Laplacian eigenmaps has weights that tell them apart.
 WEIGHTED = NeighborGraph(6, joined=True, weight="similarity")
 GLUED = {
     "lle": LocalNonlinearEmbedding(3, n_neighbors=6, order=1),
     "lle local": LocalNonlinearEmbedding(3, n_neighbors=6, order=1, form="local"),
-    "eigenmaps": LaplacianEigenmaps(3, graph=WEIGHTED),
+    "eigenmaps": LaplacianEigenmaps(3, n_neighbors=6),
+    "eigenmaps, similarity": LaplacianEigenmaps(3, graph=WEIGHTED),
     "eigenmaps combinatorial": LaplacianEigenmaps(
         3, graph=WEIGHTED, laplacian="combinatorial"
     ),

@@ -68,7 +68,7 @@ def test_equals_brute_force(seed, center, solver):
     assert largest_angle(found.pairs.vectors, V) < 1e-6
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 4),
@@ -96,7 +96,7 @@ def test_gamma_is_held():
     assert alternate(problem, 2).problem.gamma == 2.5
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.floats(-5, 5), min_size=1, max_size=6),
     st.sampled_from([1.0, 1.5, 2.0, 3.0]),

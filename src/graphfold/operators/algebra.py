@@ -118,6 +118,12 @@ class Centered(SymmetricOperator):
         grand_mean = row_means.mean(dtype=np.float64).astype(self.dtype)
         return self.operator.diagonal() - 2 * row_means + grand_mean
 
+    def trace(self) -> float:
+        """tr M less the mean of its entries times n: no diagonal is needed."""
+        ones = np.ones((self.n, 1), dtype=self.dtype)
+        total = float(self.operator.apply(ones).sum(dtype=np.float64))
+        return self.operator.trace() - total / self.n
+
     def entries(self) -> Array:
         return without_mean(without_mean(self.operator.entries()).T)
 

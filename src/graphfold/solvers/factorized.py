@@ -26,6 +26,8 @@ from graphfold.solvers.result import (
 
 #: how far above the spectrum the shift lies, relative to its size
 SHIFT = 1e-10
+#: rounds that may pass until a residual has halved
+PATIENCE = 12
 
 
 def shift_invert(request: Request) -> Eigenpairs:
@@ -47,6 +49,7 @@ def shift_invert(request: Request) -> Eigenpairs:
     solve = Factorized((top + SHIFT * size) * sp.eye_array(M.n) - matrix)
     space = Space(request.avoid, capacity)
     space.add(request.random_block(width), M)
+    best, since = np.inf, 1
     for iteration in range(1, request.max_iter + 1):
         values, S = rayleigh_ritz(space.Q, space.MQ)
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
@@ -54,6 +57,10 @@ def shift_invert(request: Request) -> Eigenpairs:
         _, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[: request.needed].max())
         stop = request.observe(iteration, worst) or worst <= request.tol
+        if worst <= best / 2:
+            best, since = worst, iteration
+        elif iteration - since >= PATIENCE:
+            break  # this is what rounding leaves
         if stop or iteration == request.max_iter or space.width == room:
             break
         if space.width + width > capacity:

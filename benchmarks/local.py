@@ -23,7 +23,7 @@ def images(n: int):
 def ours(n: int, order: int = 1):
     """Also the seconds beyond the neighbour search, and the angle to nothing else."""
     from graphfold import LocalNonlinearEmbedding
-    from graphfold.neighbors import neighborhoods as module
+    from graphfold.neighbors import local as module
 
     X = images(n)
     search, spent = module.nearest_rows, [0.0]

@@ -2,11 +2,11 @@
 
 ==============  ==========================================================
 search          the nearest rows by a metric, exactly
-neighborhoods   distinct neighbours of each row, all parts joined
+local           distinct neighbours of each row, all parts joined
 ==============  ==========================================================
 """
 
-from graphfold.neighbors.neighborhoods import Neighborhoods, neighborhoods
+from graphfold.neighbors.local import Neighborhoods, neighborhoods
 from graphfold.neighbors.search import METRICS, nearest_rows
 
 __all__ = ["METRICS", "Neighborhoods", "nearest_rows", "neighborhoods"]

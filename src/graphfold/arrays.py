@@ -129,6 +129,18 @@ def matching_rows(X: Any, reference: Any) -> Array:
     return np.where(rows_equal(X, reference, candidate), candidate, -1)
 
 
+def first_equal_rows(X: Any) -> Array:
+    """Index of the first row of X equal to each row: its own, but for copies."""
+    _, first, group = np.unique(
+        row_fingerprints(X), return_index=True, return_inverse=True
+    )
+    candidate = first[group]
+    others = np.flatnonzero(candidate != np.arange(len(candidate)))
+    equal = rows_equal(X[others], X, candidate[others])
+    candidate[others[~equal]] = others[~equal]  # two rows may share a fingerprint
+    return np.asarray(candidate)
+
+
 def rows_equal(X: Any, reference: Any, rows: Array, rtol: float = 0.0) -> Array:
     """Whether row i of X equals row ``rows[i]`` of reference, within ``rtol``.
 

@@ -181,8 +181,18 @@ class LocalNonlinearEmbedding(RowEmbedding):
 
     @property
     def center(self) -> bool:
-        """Whether constants cost nothing and are kept out: weights that sum to one."""
-        return self._kernel().sums_to_one
+        """Whether the problem is centred: constants cost A nothing, but a graph may."""
+        return self._kernel().sums_to_one and self._has_graph()
+
+    def _has_graph(self) -> bool:
+        return self.graph is not None and self.graph_strength != 0
+
+    def _trivial(self, laplacians: Mapping[str, Laplacian]) -> Array | None:
+        """Constants, where A takes them to zero and nothing has to be centred."""
+        if not self._kernel().sums_to_one or self.center:
+            return None
+        n = self.reconstruction_weights_.shape[0]
+        return np.full(n, n**-0.5)
 
     def _kernel(self) -> LocalKernel:
         if self.order == 1 and self.constrained:
@@ -208,8 +218,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
 
         Without a graph the bottom of A is the top of A^+, and much easier to find.
         """
-        silent = self.graph is None or self.graph_strength == 0
-        return self.form == "kernel" and not silent
+        return self.form == "kernel" and self._has_graph()
 
     def _tolerance(self) -> float | None:
         if self.tol is None and not self._by_inverse():

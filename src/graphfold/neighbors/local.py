@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from graphfold.arrays import Array, matching_rows
+from graphfold.arrays import Array, first_equal_rows
 from graphfold.neighbors.search import nearest_rows
 
 #: up to this many parts each is searched by itself
@@ -71,8 +71,7 @@ def neighborhoods(
     (2, [1, 0, 0, 8, 0])
     """
     n = X.shape[0]
-    original = matching_rows(X, X)
-    original = np.where(original < 0, np.arange(n), original)
+    original = first_equal_rows(X)
     distinct = np.flatnonzero(original == np.arange(n))
     rows = X if len(distinct) == n else X[distinct]
     links, n_parts = _joined(rows, min(k, len(distinct) - 1), metric, n_jobs)

@@ -189,6 +189,6 @@ def filter_degree(M: SymmetricOperator) -> int:
 def rayleigh_ritz(Q: Array, MQ: Array) -> tuple[Array, Array]:
     """Ritz values in falling order and the rotation that gives the Ritz vectors."""
     T = Q.T @ MQ
-    values, S = scipy.linalg.eigh((T + T.T) / 2, check_finite=False)
+    values, S = scipy.linalg.eigh((T + T.T) / 2, check_finite=False, driver="evd")
     # contiguous: with a negative stride NumPy would not call BLAS
     return values[::-1], np.ascontiguousarray(S[:, ::-1])

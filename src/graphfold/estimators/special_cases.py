@@ -101,13 +101,7 @@ class LaplacianEigenmaps(RowEmbedding):
             # by distance: rows with the same neighbours would else coincide
             recipe = NeighborGraph(self.n_neighbors, weight="heat", joined=True)
             return {"graph": recipe}
-        graphs = super()._graphs()
-        if len(graphs) > 1:
-            raise GraphError(
-                f"graph must be one graph; got {len(graphs)}: use "
-                "GraphKernelPCA(kernel=None, graph=[...]) for several"
-            )
-        return graphs
+        return only_one(super()._graphs(), "kernel=None")
 
     def _trivial(self, laplacians: Mapping[str, Laplacian]) -> Array | None:
         (L,) = laplacians.values()
@@ -242,13 +236,7 @@ random_state, verbose :
     def _graphs(self) -> Sources:
         if self.graph is None:
             return {"graph": NeighborGraph(self.n_neighbors)}
-        graphs = super()._graphs()
-        if len(graphs) > 1:
-            raise GraphError(
-                f"graph must be one graph; got {len(graphs)}: use "
-                'GraphKernelPCA(kernel="linear", graph=[...]) for several'
-            )
-        return graphs
+        return only_one(super()._graphs(), 'kernel="linear"')
 
     def _scales_of(
         self, problem: Problem, laplacians: Mapping[str, Laplacian], how: dict[str, Any]
@@ -258,3 +246,13 @@ random_state, verbose :
         (L,) = laplacians.values()
         largest = top_eigenpairs(L.operator, 1, tol=1e-6, rng=how["rng"]).values[0]
         return top / float(largest), top, start
+
+
+def only_one(graphs: Sources, kernel: str) -> Sources:
+    """The graphs, if there is one; a special case has no weights to learn."""
+    if len(graphs) > 1:
+        raise GraphError(
+            f"graph must be one graph; got {len(graphs)}: use "
+            f"GraphKernelPCA({kernel}, graph=[...]) for several"
+        )
+    return graphs

@@ -34,7 +34,7 @@ SMALL = 1000
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
 #: rounds after which the pace of a Krylov solve is judged, and how many it may take
-JUDGED_AFTER, MOST_ROUNDS = 16, 150
+JUDGED_AFTER, MOST_ROUNDS = 12, 75
 
 
 class Choice(NamedTuple):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
-from graphfold.arrays import Array, new_directions, orthonormal
+from graphfold.arrays import Array, new_directions, orthonormal, small_eigenbasis
 from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
 from graphfold.solvers.result import (
@@ -17,7 +16,7 @@ from graphfold.solvers.result import (
 
 OVERSAMPLE = 4
 #: operations per row and column that a round costs beyond its products
-ROUND_OVERHEAD = 1000
+ROUND_OVERHEAD = 2000
 LARGEST_DEGREE = 64
 #: random directions, and how far they are filtered, that an answer has to stand
 PROBES, PROBE_DEGREE = 4, 256
@@ -189,6 +188,6 @@ def filter_degree(M: SymmetricOperator) -> int:
 def rayleigh_ritz(Q: Array, MQ: Array) -> tuple[Array, Array]:
     """Ritz values in falling order and the rotation that gives the Ritz vectors."""
     T = Q.T @ MQ
-    values, S = scipy.linalg.eigh((T + T.T) / 2, check_finite=False, driver="evd")
+    values, S = small_eigenbasis((T + T.T) / 2)
     # contiguous: with a negative stride NumPy would not call BLAS
     return values[::-1], np.ascontiguousarray(S[:, ::-1])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphfold import GraphKernelPCA, NeighborGraph, check, datasets, plot
+from graphfold import GraphKernelPCA, NeighborGraph, arrays, check, datasets, plot
 from graphfold.arrays import (
     matching_rows,
     new_directions,
@@ -154,3 +154,32 @@ def test_new_directions_of_noise_stay_orthogonal(rng):
     Q = new_directions(mixed, against=against)
     assert np.abs(against.T @ Q).max() < 1e-5
     assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_copies_lead_to_their_first_row(rng, sparse):
+    rows = rng.standard_normal((5, 3))
+    order = np.array([3, 0, 3, 1, 1, 2, 3, 4])
+    X = sp.csr_array(rows[order]) if sparse else rows[order]
+    assert arrays.first_equal_rows(X).tolist() == [0, 1, 0, 3, 3, 5, 0, 7]
+
+
+def test_rows_that_share_a_fingerprint_are_no_copies(rng, monkeypatch):
+    X = rng.standard_normal((4, 3))
+    monkeypatch.setattr(arrays, "row_fingerprints", lambda X: np.zeros(len(X)))
+    assert arrays.first_equal_rows(X).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("size", [7, 320])
+def test_small_eigenbasis_is_that_of_numpy(rng, size):
+    A = rng.standard_normal((size, size))
+    A = A + A.T
+    values, vectors = arrays.small_eigenbasis(A)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A), atol=1e-10 * size)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, "x", True, float("nan"), None])
+def test_numbers_outside_an_interval_are_refused_by_name(value):
+    with pytest.raises(GraphfoldError, match="beta must be a number between 0 and 1"):
+        check.between("beta", value, 0, 1)

@@ -48,7 +48,8 @@ class Params:
         return type(self)(**{**self.get_params(), **params})
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
+        said = {k: v for k, v in self.get_params().items() if v is not None}
+        values = ", ".join(f"{k}={_short(v)}" for k, v in said.items())
         return f"{type(self).__name__}({values})"
 
     def __eq__(self, other: object) -> bool:

@@ -630,3 +630,49 @@ def test_a_graph_can_help_where_features_are_noise(rng):
     circle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
     reference = np.column_stack([np.cos(circle), np.sin(circle)])
     assert largest_angle(model.embedding_, reference) < 1e-2
+
+
+# -- found by review -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LocalNonlinearEmbedding(2, n_neighbors=8, order=1),
+        GraphKernelPCA(2, kernel=kernels.LocallyLinear(8)),
+        GraphKernelPCA(2, kernel=kernels.Geodesic(8)),
+        LaplacianEigenmaps(2, n_neighbors=8),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_copies_in_the_fit_do_not_swallow_new_rows(rng, model):
+    base = rng.random((60, 3))
+    copies = np.repeat(base[:1], 40, axis=0)
+    new = base[0] + 0.05 * rng.standard_normal((4, 3))
+    Z = model.fit(np.vstack([base, copies])).transform(new)
+    assert closest_pair(Z, new) > 1e-3
+
+
+def test_a_combination_that_is_given_takes_kernels_of_neighbourhoods(rng):
+    X = rng.random((60, 3))
+    parts = [kernels.LocallyLinear(8), kernels.Gaussian(gamma=1.0)]
+    given = GraphKernelPCA(2, kernel=kernels.Combination(parts, [0.5, 2.0])).fit(X)
+    K = [part.bind(X, rng).gram(X) for part in parts]
+    sum_of_both = GraphKernelPCA(2, kernel="precomputed").fit(0.5 * K[0] + 2.0 * K[1])
+    assert largest_angle(given.embedding_, sum_of_both.embedding_) < 1e-6
+    assert np.isfinite(given.transform(X[:3] + 0.01)).all()
+
+
+@pytest.mark.filterwarnings("ignore::graphfold.errors.WeakSpectrumWarning")
+def test_all_components_are_kept_and_only_constants_have_no_energy(rng):
+    X = rng.random((60, 3))
+    model = LocalNonlinearEmbedding(60, n_neighbors=8, order=1).fit(X)
+    assert (np.diff(model.eigenvalues_) <= 0).all()
+    assert (np.abs(model.embedding_).max(axis=0) > 0).sum() == 59
+
+
+def test_a_small_fit_needs_little_memory(rng):
+    X = rng.random((60, 3))
+    model = LocalNonlinearEmbedding(2, n_neighbors=8, order=1, max_memory="2MB")
+    assert model.plan(X).peak_bytes < 2 * 2**20
+    model.fit(X)

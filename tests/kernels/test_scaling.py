@@ -270,3 +270,11 @@ def test_the_path_of_a_half_circle_is_its_arc():
     arc = np.column_stack([np.cos(angle), np.sin(angle)])
     K = kernels.Geodesic(2).bind(arc, RNG).gram(arc)
     assert np.sqrt(-2 * K[0, -1]) == pytest.approx(np.pi, rel=1e-4)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_two_zero_rows_are_equal(rng, metric):
+    X = np.vstack([rng.random((6, 4)), np.zeros((2, 4))])
+    K = kernels.ClassicalScaling(metric).gram(X)
+    assert K[6, 7] == pytest.approx(0)
+    assert K[0, 7] == pytest.approx(-0.5)

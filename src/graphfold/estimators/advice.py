@@ -76,8 +76,8 @@ def on_graph(graph: Graph, name: str = "") -> None:
     where = f" in graph {name!r}" if name else ""
     if isolated > graph.n_nodes / 2:
         warnings.warn(
-            f"{isolated} of {graph.n_nodes} rows have no edge{where}, so the kernel "
-            "alone places them: check that the labels are the right ones, or add edges",
+            f"{isolated} of {graph.n_nodes} rows have no edge{where}, so it says "
+            "nothing of them: check that the labels are the right ones, or add edges",
             DisconnectedGraphWarning,
             stacklevel=_DEPTH + 1,
         )

@@ -85,7 +85,8 @@ class LocalNonlinearEmbedding(RowEmbedding):
         over the root of A's eigenvalue; in the local form there is none, and
         columns stay orthonormal, as LLE's are.
     solver, max_memory, align_to, tol, max_iter, random_state, verbose :
-        As in :class:`GraphKernelPCA`; ``tol`` is 1e-12 by default.
+        As in :class:`GraphKernelPCA`; ``tol`` is 1e-12 by default where A is solved
+        (without a graph, and in the local form).
     n_jobs : int, default=None
         For the neighbour search.
 
@@ -246,7 +247,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         self, problem: Problem, laplacians: Mapping[str, Laplacian], how: dict[str, Any]
     ) -> tuple[float, float, Array | None]:
         """In the local form: mean of the lowest eigenvalues of A over that of L."""
-        if self._by_inverse() or not problem.graphs:
+        if self.form == "kernel" or not problem.graphs:
             return super()._scales_of(problem, laplacians, how)
         operator = problem.data_operator()
         assert operator is not None
@@ -268,8 +269,19 @@ class LocalNonlinearEmbedding(RowEmbedding):
     def _eigenvalues(self, pairs: Eigenpairs) -> Array:
         """Of A^+ in the kernel form, although A was what was solved."""
         if self.form == "kernel" and not self._by_inverse():
-            return 1.0 / np.maximum(-pairs.values, self._floor())
+            return self._of_kernel(-pairs.values)
         return pairs.values
+
+    def _of_kernel(self, errors: Array) -> Array:
+        """Eigenvalues of A^+ for those of A; 0 for constants.
+
+        They are kept out of the answer unless all n components are wanted.
+        """
+        values = 1.0 / np.maximum(errors, self._floor())
+        is_whole = len(values) == self.reconstruction_weights_.shape[0]
+        if is_whole and self._kernel().sums_to_one:
+            values[-1] = 0.0
+        return np.asarray(values)
 
     def _data_share(
         self, problem: Problem, kernel: Kernel | None, X: Any, V: Array
@@ -283,7 +295,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         assert kernel is not None
         energies = np.ones(V.shape[1])
         if self.form == "kernel":
-            energies = 1.0 / np.maximum(self._errors(V), self._floor())
+            energies = self._of_kernel(self._errors(V))
         loadings = np.hstack([V * energies.astype(V.dtype), np.zeros_like(V[:, :1])])
         return DataShare(
             expansions=[Expansion(kernel, loadings=loadings)],

@@ -156,7 +156,9 @@ class RobustEmbedding(
         self.objective_, self.objective_trace_ = found.objective, found.trace
         self.mean_ = Z.mean(axis=0) if self.center else np.zeros_like(Z[0])
         d = self.n_components
-        values, directions = leading_directions(Z - self.mean_, d, rng=rng)
+        # what centring leaves of a constant Z is rounding
+        floor = 1e-7 * float(np.linalg.norm(Z))
+        values, directions = leading_directions(Z - self.mean_, d, floor=floor, rng=rng)
         self.singular_values_, self.components_ = values, directions
         self._scales = self._column_scales(len(Z))
         self.embedding_ = (Z - self.mean_) @ directions.T * self._scales

@@ -26,10 +26,10 @@ def source(name: str, graph: Any) -> Graph | GraphRecipe:
         return NeighborGraph(NEIGHBORS)
     try:
         return graph_from(graph)
-    except TypeError as error:
+    except TypeError:
         raise GraphError(
             f"{name} must be one graph, a recipe such as NeighborGraph(7), or None; "
-            f"got {graph!r} ({error})"
+            f"got {type(graph).__name__}: use GraphKernelPCA for several graphs"
         ) from None
 
 

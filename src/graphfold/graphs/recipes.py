@@ -12,7 +12,7 @@ from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphError
 from graphfold.graphs.graph import Graph
-from graphfold.neighbors import neighborhoods
+from graphfold.neighbors import nearest_distinct_rows, neighborhoods
 from graphfold.neighbors.search import METRICS, nearest_rows, standard_rows, strips
 from graphfold.params import Params
 
@@ -136,7 +136,12 @@ class NeighborGraph(GraphRecipe):
 
     def edges_to(self, X_new: Any, X: Any) -> Any:
         k = min(self.n_neighbors, X.shape[0])
-        distances, indices = self._search(X_new, k, among=X)
+        if self.joined:
+            distances, indices = nearest_distinct_rows(
+                X_new, k, X, metric=self.metric, n_jobs=self.n_jobs
+            )
+        else:
+            distances, indices = self._search(X_new, k, among=X)
         return self._edges(distances, indices, X.shape[0])
 
     def _search(self, X: Any, k: int, among: Any = None) -> tuple[Array, Array]:

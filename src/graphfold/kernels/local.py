@@ -26,12 +26,14 @@ from graphfold.errors import (
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.coefficients import Rule, coefficients
 from graphfold.kernels.products import squared_norms
-from graphfold.neighbors import nearest_rows, neighborhoods
+from graphfold.neighbors import nearest_distinct_rows, neighborhoods
 
 COLLAPSES = ("sum", "norm", "first")
 PENALTIES = ("l1", "ridge")
 #: weights of a row that sum to less than this share of their sizes cannot be normalised
 CANCELLED = 1e-8
+#: an eigenvalue of A below this share of the largest is known by its rounding alone
+FLOOR = 1e-14
 
 
 class LocalKernel(Kernel):
@@ -84,8 +86,11 @@ class LocalKernel(Kernel):
     def weights_over_fit(self, X: Any) -> Any:
         """Weights of new rows over their nearest rows of the fit, a CSR array."""
         reference = self._rows()
-        n, k = reference.shape[0], min(self.n_neighbors, reference.shape[0])
-        _, members = nearest_rows(X, k, among=reference, n_jobs=self.n_jobs)
+        n = reference.shape[0]
+        _, members = nearest_distinct_rows(
+            X, self.n_neighbors, reference, n_jobs=self.n_jobs
+        )
+        k = members.shape[1]
         w, _ = coefficients(X, reference, members, self.rule())
         starts = np.arange(0, members.size + 1, k)
         weights = self.collapsed(w).ravel()
@@ -101,6 +106,10 @@ class LocalKernel(Kernel):
     # -- entries, for whoever wants the matrix itself: O(n^3) --------------------------
 
     def gram(self, X: Any) -> Array:
+        """A^+, which is zero on the whole null space of A.
+
+        A fit leaves out constants only: see ``graphfold.model.inverse``.
+        """
         T = self.inverse_factor(X).toarray()
         return np.asarray(scipy.linalg.pinvh(T.T @ T), dtype=X.dtype)
 
@@ -256,10 +265,11 @@ class LocallyNonlinear(LocalKernel):
         alpha = check.at_least("alpha", self.alpha, 0)
         for name in ("relative", "normalize_rows"):
             check.flag(name, getattr(self, name))
-        if X.shape[1] < self.n_neighbors * self.order:
+        n_coefficients = min(self.n_neighbors, X.shape[0] - 1) * self.order
+        if X.shape[1] < n_coefficients:
             warnings.warn(
                 f"X has {X.shape[1]} columns for n_neighbors * order = "
-                f"{self.n_neighbors * self.order} coefficients of each row, so the "
+                f"{n_coefficients} coefficients of each row, so the "
                 "penalty chooses among many that fit: use fewer neighbours or a lower "
                 "order if that is not meant",
                 UnderdeterminedWarning,

@@ -18,7 +18,8 @@ from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.local import warn_of_parts
 from graphfold.kernels.products import Gaussian, ProductKernel
-from graphfold.neighbors import METRICS, nearest_rows, neighborhoods
+from graphfold.neighbors import METRICS, nearest_distinct_rows, neighborhoods
+from graphfold.neighbors.search import standard_rows, with_marked_zeros
 
 _BLOCK_NUMBERS = 2**22
 
@@ -73,6 +74,12 @@ class ClassicalScaling(ProductKernel):
         return of_distances((distances + distances.T) / 2, X.dtype)
 
     def _distances(self, X: Any, Y: Any) -> Array:
+        if self.metric in ("cosine", "correlation"):
+            X, Y = (with_marked_zeros(standard_rows(p, self.metric)) for p in (X, Y))
+            products = X @ Y.T
+            if sp.issparse(products):
+                products = products.toarray()
+            return np.asarray(np.clip(1.0 - products, 0.0, 2.0))
         # imported here: it would double the import time of the package
         from sklearn.metrics import pairwise_distances
 
@@ -82,8 +89,8 @@ class ClassicalScaling(ProductKernel):
     def _for_metric(self, X: Any) -> Any:
         if self.metric == "jaccard":
             X = X.astype(bool)
-        sparse = self.metric in ("cosine", "manhattan")
-        return X.toarray() if sp.issparse(X) and not sparse else X
+        keeps_sparse = self.metric == "manhattan"
+        return X.toarray() if sp.issparse(X) and not keeps_sparse else X
 
 
 @final
@@ -149,10 +156,10 @@ class Geodesic(Kernel):
         """
         self._check_rows(Y)
         n, m = Y.shape[0], X.shape[0]
-        k = min(self.n_neighbors, n)
-        distances, members = nearest_rows(
-            X, k, metric=self.metric, among=self.rows, n_jobs=self.n_jobs
+        distances, members = nearest_distinct_rows(
+            X, self.n_neighbors, self.rows, metric=self.metric, n_jobs=self.n_jobs
         )
+        k = members.shape[1]
         values = np.empty((m, n), dtype=X.dtype)
         for rows in row_blocks(m, max(1, _BLOCK_NUMBERS // n)):
             count = rows.stop - rows.start

@@ -51,8 +51,8 @@ class Expansion:
     def of(self, X: Any) -> Array:
         """weight k(x, .) W for each row of X."""
         if self.loadings is not None:
-            over = self.kernel.weights_over_fit if self.kernel.by_inverse else None
-            C = self.kernel.factor(X) if over is None else over(X)
+            by_inverse = self.kernel.by_inverse
+            C = self.kernel.weights_over_fit(X) if by_inverse else self.kernel.factor(X)
             # weights over neighbours are float64 whatever the rows are
             product = np.asarray(C @ self.loadings, dtype=self.loadings.dtype)
             return self.weight * product
@@ -136,7 +136,8 @@ def _expansions(
         return [Expansion(kernel, loadings=np.asarray(kernel.factor(X).T @ W))]
     if kernel.by_inverse:
         return [Expansion(kernel, loadings=KW.astype(W.dtype))]
-    if not isinstance(kernel, Combination) or kernel.pointwise:
+    several = isinstance(kernel, Combination) and len(problem.kernels) > 1
+    if not isinstance(kernel, Combination) or not several or kernel.pointwise:
         return [Expansion(kernel, X=X, W=W)]
     parts = []
     weighted = zip(kernel.weights, kernel.kernels, problem.kernels, strict=True)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from graphfold.arrays import Array, small_indices
+from graphfold.kernels.local import FLOOR
 from graphfold.operators import (
     Factorized,
     LowRank,
@@ -24,8 +25,6 @@ from graphfold.solvers import top_eigenpairs
 SMALL_BASIS = 1000
 #: eigenpairs at the bottom that make the rest easy to invert
 DEFLATED = 20
-#: an eigenvalue below this share of the largest is known by its rounding alone
-FLOOR = 1e-14
 TOLERANCE = 1e-12
 
 

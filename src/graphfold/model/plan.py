@@ -87,7 +87,7 @@ def make_plan(
     if not kernels:
         storage, peak = "none", basis
     elif all(kernel.by_inverse for kernel in kernels):
-        storage, peak = "inverse", basis + copy_of_X + local_bytes(kernels, n)
+        storage, peak = "inverse", basis + copy_of_X + local_bytes(kernels, X)
     elif given:
         storage, peak = "stored", basis + (matrix if len(kernels) > 1 else 0)
     elif low_rank:
@@ -115,10 +115,15 @@ def make_plan(
     return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), seconds)
 
 
-def local_bytes(kernels: Sequence[Kernel], n: int) -> int:
-    """Memory of the weights of n rows over their neighbours, and of a batch."""
-    neighbors = [int(getattr(kernel, "n_neighbors", 10)) for kernel in kernels]
-    return sum(60 * k * n for k in neighbors) + 2**28
+def local_bytes(kernels: Sequence[Kernel], X: Any) -> int:
+    """Memory of the weights of the rows over their neighbours, and of a batch."""
+    n, n_columns = X.shape
+    total = 0
+    for kernel in kernels:
+        unknowns = getattr(kernel, "n_neighbors", 10) * getattr(kernel, "order", 1)
+        batch = min(2**28, 32 * n * unknowns * (n_columns + unknowns))
+        total += 60 * unknowns * n + batch
+    return total
 
 
 def estimated_seconds(

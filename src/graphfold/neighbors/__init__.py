@@ -6,7 +6,17 @@ local           distinct neighbours of each row, all parts joined
 ==============  ==========================================================
 """
 
-from graphfold.neighbors.local import Neighborhoods, neighborhoods
+from graphfold.neighbors.local import (
+    Neighborhoods,
+    nearest_distinct_rows,
+    neighborhoods,
+)
 from graphfold.neighbors.search import METRICS, nearest_rows
 
-__all__ = ["METRICS", "Neighborhoods", "nearest_rows", "neighborhoods"]
+__all__ = [
+    "METRICS",
+    "Neighborhoods",
+    "nearest_distinct_rows",
+    "nearest_rows",
+    "neighborhoods",
+]

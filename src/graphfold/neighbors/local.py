@@ -80,6 +80,21 @@ def neighborhoods(
     return Neighborhoods(links.indptr, links.indices, links.data, n_parts)
 
 
+def nearest_distinct_rows(
+    X: Any, k: int, among: Any, *, metric: str = "euclidean", n_jobs: Any = None
+) -> tuple[Array, Array]:
+    """Distances to, and indices of, the k nearest distinct rows of ``among``.
+
+    Fewer where there are not so many. Of copies the first is meant.
+    """
+    original = first_equal_rows(among)
+    distinct = np.flatnonzero(original == np.arange(len(original)))
+    rows = among if len(distinct) == len(original) else among[distinct]
+    k = min(k, len(distinct))
+    distances, indices = nearest_rows(X, k, metric=metric, among=rows, n_jobs=n_jobs)
+    return distances, distinct[indices]
+
+
 def _joined(X: Any, k: int, metric: str, n_jobs: Any) -> tuple[Any, int]:
     """Distances to the k nearest rows, parts joined; and how many parts there were."""
     n = X.shape[0]

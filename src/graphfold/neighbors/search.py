@@ -41,10 +41,10 @@ def nearest_rows(
         X = sp.csr_array(X)
     if metric in ("cosine", "correlation"):
         # on unit vectors |u - v|^2 / 2 = 1 - cos: one fast search serves both
-        reference = _with_marked_zeros(standard_rows(reference, metric))
+        reference = with_marked_zeros(standard_rows(reference, metric))
         queries = None
         if among is not None:
-            queries = _with_marked_zeros(standard_rows(X, metric))
+            queries = with_marked_zeros(standard_rows(X, metric))
         search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs, algorithm="brute")
         distances, indices = search.fit(reference).kneighbors(queries)
         return distances**2 / 2, indices
@@ -78,7 +78,7 @@ def standard_rows(X: Any, metric: str) -> Any:
     return np.where(lengths > noise, X / np.where(lengths > noise, lengths, 1.0), 0.0)
 
 
-def _with_marked_zeros(rows: Any) -> Any:
+def with_marked_zeros(rows: Any) -> Any:
     """Rows with one more column that makes zero rows unit vectors of their own.
 
     The distance between a zero row and any other is then 1, not the 1/2 that would

@@ -150,8 +150,12 @@ def _krylov_while_it_lasts(
     pairs = block_krylov(replace(request, observer=pace))
     if not pace.too_slow:
         return pairs, choice
-    start = pairs.start
-    pairs = shift_invert(replace(request, start=start))
+    found = shift_invert(replace(request, start=pairs.start))
+    pairs = replace(
+        found,
+        n_iterations=pairs.n_iterations + found.n_iterations,
+        n_products=pairs.n_products + found.n_products,
+    )
     return pairs, Choice("shift-invert", "M is sparse, and products alone were slow")
 
 

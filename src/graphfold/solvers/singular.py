@@ -135,12 +135,12 @@ def _all_singular_pairs(tall: Array, threshold: float) -> tuple[Array, Array]:
 
 
 def leading_directions(
-    M: Array, d: int, *, rng: np.random.Generator | None = None
+    M: Array, d: int, *, floor: float = 0.0, rng: np.random.Generator | None = None
 ) -> tuple[Array, Array]:
     """The d largest singular values of M and its right singular vectors, as rows.
 
     Signs make the entry of largest size in each vector positive. A value that is
-    rounding next to the largest one is 0.
+    rounding next to the largest one, or at most ``floor``, is 0.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def leading_directions(
     side = LowRank(wide.T if by_columns else wide)
     pairs = top_eigenpairs(side, d, rng=rng)
     values = np.sqrt(np.maximum(pairs.values, 0.0))
-    values[values < 1e-7 * values.max(initial=0.0)] = 0.0
+    values[values <= max(1e-7 * values.max(initial=0.0), floor)] = 0.0
     vectors = pairs.vectors
     if not by_columns:
         # orthonormal also where a value is 0 and M' u says nothing

@@ -123,38 +123,44 @@ def _bridges(
 
     Of many parts, those that have another one among ``width`` neighbours.
     """
-    n, largest = X.shape[0], np.bincount(parts).argmax()
-    ends = []
+    n, how = X.shape[0], {"metric": metric, "n_jobs": n_jobs}
     if n_parts <= FEW_PARTS:
-        for part in np.delete(np.arange(n_parts), largest):
-            inside, outside = (
-                np.flatnonzero(parts == part),
-                np.flatnonzero(parts != part),
-            )
-            distances, nearest = nearest_rows(
-                X[inside], 1, metric=metric, among=X[outside], n_jobs=n_jobs
-            )
-            best = int(distances[:, 0].argmin())
-            ends.append((inside[best], outside[nearest[best, 0]], distances[best, 0]))
+        one, other, length = _from_each_part(X, parts, n_parts, **how)
     else:
-        rows = np.flatnonzero(parts != largest)
-        distances, nearest = nearest_rows(
-            X[rows], width + 1, metric=metric, among=X, n_jobs=n_jobs
-        )
-        foreign = parts[nearest] != parts[rows][:, None]
-        distances = np.where(foreign, distances, np.inf)
-        place = distances.argmin(axis=1)
-        shortest = distances[np.arange(len(rows)), place]
-        order = np.lexsort((shortest, parts[rows]))
-        _, first = np.unique(parts[rows][order], return_index=True)
-        for i in order[first][np.isfinite(shortest[order[first]])]:
-            ends.append((rows[i], nearest[i, place[i]], shortest[i]))
-    if not ends:
-        return sp.csr_array((n, n))
-    one, other, length = (np.array(column) for column in zip(*ends, strict=True))
+        one, other, length = _among_near_rows(X, parts, width, **how)
     length = np.maximum(length.astype(np.float64), ZERO_LENGTH)
     bridges = sp.csr_array((length, (one, other)), shape=(n, n))
     return bridges.maximum(bridges.T)
+
+
+def _from_each_part(
+    X: Any, parts: Array, n_parts: int, **how: Any
+) -> tuple[Array, Array, Array]:
+    """Ends and lengths of the shortest links, each part searched by itself."""
+    ends = []
+    for part in np.delete(np.arange(n_parts), np.bincount(parts).argmax()):
+        inside, outside = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
+        distances, nearest = nearest_rows(X[inside], 1, among=X[outside], **how)
+        best = int(distances[:, 0].argmin())
+        ends.append((inside[best], outside[nearest[best, 0]], distances[best, 0]))
+    one, other, length = zip(*ends, strict=True)
+    return np.array(one), np.array(other), np.array(length)
+
+
+def _among_near_rows(
+    X: Any, parts: Array, width: int, **how: Any
+) -> tuple[Array, Array, Array]:
+    """Ends and lengths of the shortest links to be seen among ``width`` neighbours."""
+    rows = np.flatnonzero(parts != np.bincount(parts).argmax())
+    distances, nearest = nearest_rows(X[rows], width + 1, among=X, **how)
+    own = parts[rows]
+    distances = np.where(parts[nearest] != own[:, None], distances, np.inf)
+    place = distances.argmin(axis=1)
+    shortest = distances[np.arange(len(rows)), place]
+    order = np.lexsort((shortest, own))  # by part, the shortest first
+    first = order[np.unique(own[order], return_index=True)[1]]
+    first = first[np.isfinite(shortest[first])]
+    return rows[first], nearest[first, place[first]], shortest[first]
 
 
 def _with_copies(links: Any, distinct: Array, original: Array) -> Any:

@@ -30,7 +30,7 @@ def floating(dtype: npt.DTypeLike) -> np.dtype[Any]:
 def small_indices(matrix: Any) -> Any:
     """A CSR array whose indices take four bytes where they can: products are faster.
 
-    Some of scikit-learn takes no other.
+    Some of scikit-learn, and of older SciPy, takes no other.
     """
     if max(matrix.nnz, *matrix.shape) < 2**31 and matrix.indices.dtype != np.int32:
         indices, starts = (
@@ -95,12 +95,11 @@ def small_eigenbasis(matrix: Array) -> tuple[Array, Array]:
 
     Measured on two cores: with both a Krylov solve took half as long again.
     """
-    how: dict[str, Any] = {"check_finite": False, "driver": "evd"}
     if len(matrix) > SMALL_MATRIX:
-        values, vectors = scipy.linalg.eigh(matrix, **how)
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
     else:
         with _blas().limit(limits=1, user_api="blas"):
-            values, vectors = scipy.linalg.eigh(matrix, **how)
+            values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
     return np.asarray(values), np.asarray(vectors)
 
 

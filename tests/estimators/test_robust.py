@@ -333,9 +333,3 @@ def test_noisy_digits_cluster_better_than_by_pca(method, usps):
         warnings.simplefilter("error", ConvergenceWarning)
         ours = error(method().fit_transform(X))
     assert ours < error(PCA(2, svd_solver="full").fit_transform(X)) - 0.04
-
-
-def test_constant_rows_have_no_direction_in_any_scaling():
-    with pytest.warns(WeakSpectrumWarning):
-        model = RobustGraphPCA(2, scaling="unit").fit(np.ones((20, 5)))
-    assert (model.embedding_ == 0).all()

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
 from graphfold import check
-from graphfold.arrays import Array, row_blocks
+from graphfold.arrays import Array, row_blocks, small_indices
 from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.local import warn_of_parts
@@ -142,7 +142,8 @@ class Geodesic(Kernel):
         if found.n_parts > 1:
             warn_of_parts(found.n_parts, k)
         steps = found.lengths()
-        return self.with_params(rows=X, ways=steps.maximum(steps.T))
+        ways = small_indices(sp.csr_array(steps.maximum(steps.T)))
+        return self.with_params(rows=X, ways=ways)
 
     def gram(self, X: Any) -> Array:
         self._check_rows(X)
@@ -170,6 +171,7 @@ class Geodesic(Kernel):
             )
             both = sp.csr_array(sp.vstack([self.ways, steps]))
             both.resize((n + count, n + count))
+            both = small_indices(both)
             found = shortest_path(both, method="D", indices=np.arange(n, n + count))
             values[rows] = of_distances(found[:, :n], X.dtype)
         return values

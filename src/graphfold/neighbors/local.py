@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from graphfold.arrays import Array, first_equal_rows
+from graphfold.arrays import Array, first_equal_rows, small_indices
 from graphfold.neighbors.search import nearest_rows
 
 #: up to this many parts each is searched by itself
@@ -51,7 +51,8 @@ class Neighborhoods:
         """Distances to the neighbours, a CSR array."""
         n = len(self.starts) - 1
         lengths = np.maximum(self.distances, ZERO_LENGTH)
-        return sp.csr_array((lengths, self.indices, self.starts), shape=(n, n))
+        matrix = sp.csr_array((lengths, self.indices, self.starts), shape=(n, n))
+        return small_indices(matrix)
 
 
 def neighborhoods(
@@ -104,12 +105,13 @@ def _joined(X: Any, k: int, metric: str, n_jobs: Any) -> tuple[Any, int]:
     distances = np.maximum(distances.astype(np.float64), ZERO_LENGTH)
     starts = np.arange(0, n * k + 1, k)
     links = sp.csr_array((distances.ravel(), indices.ravel(), starts), shape=(n, n))
+    links = small_indices(links)
     n_parts, parts = connected_components(links, directed=False)
     found, width = n_parts, k
     while n_parts > 1:
         width = min(4 * width, n - 1)
         bridges = _bridges(X, parts, n_parts, width, metric, n_jobs)
-        links = links.maximum(bridges)
+        links = small_indices(sp.csr_array(links.maximum(bridges)))
         n_parts, parts = connected_components(links, directed=False)
     links = sp.csr_array(links)
     links.sort_indices()

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 from scipy.sparse.linalg import splu
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, small_indices
 from graphfold.operators.base import (
     Bounds,
     SymmetricOperator,
@@ -159,5 +159,6 @@ def factors_stay_sparse(matrix: Any) -> bool:
         return True
     n = matrix.shape[0]
     some = np.array([0, n // 3, n - 1])  # one alone might lie in a small part
-    steps = shortest_path(matrix != 0, indices=some, unweighted=True, directed=False)
+    linked = small_indices(sp.csr_array(matrix != 0, dtype=np.float64))
+    steps = shortest_path(linked, indices=some, unweighted=True, directed=False)
     return bool(steps[np.isfinite(steps)].max() >= LONG)

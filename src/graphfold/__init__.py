@@ -7,7 +7,7 @@ errors out of X on graphs first. The package is built in layers, imports pointin
     estimators     scikit-learn's faces, each a recipe for a Problem
     model          build terms, add them into M, solve, extend
     kernels        data -> K          graphs   edges -> R      solvers   M -> V
-    operators      what a matrix is: products only
+    operators      what a matrix is: products only     neighbors   which rows are near
 """
 
 from importlib import import_module

@@ -117,7 +117,7 @@ def prepare(
     else:
         kernels = bind_all(asked, X, rng)
     if not quiet:
-        advice.on_kernels(kernels, X, rng)
+        advice.on_kernels(kernels, X if landmarks is None else landmarks.rows, rng)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
     fitted = {name: graph.fading(roots) for name, graph in fitted.items()}

@@ -237,14 +237,14 @@ default="auto"
             return self._X_fit, self._extension.V
         return self._extension.rows_of_expansion()
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: Any, *, reset: bool, least: int | None = None) -> Any:
         """X as numbers; several kernel matrices side by side."""
         if not self._has_rows():
             fitted = None if reset else self._matrix_names
             X, names = matrices_side_by_side(X, fitted)
             if reset:
                 self._matrix_names = names
-        return read_rows(self, X, reset=reset)
+        return read_rows(self, X, reset=reset, least=least)
 
     #: names of several kernel matrices that stand in the place of X
     _matrix_names: list[str] | None = None

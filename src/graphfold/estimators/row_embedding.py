@@ -22,9 +22,9 @@ class RowEmbedding(GraphEmbedding):
 
     # -- what a kind of embedding may say differently ---------------------------------
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: Any, *, reset: bool, least: int | None = None) -> Any:
         """X as numbers."""
-        return read_rows(self, X, reset=reset)
+        return read_rows(self, X, reset=reset, least=least)
 
     def _finish(self, rng: np.random.Generator) -> None:
         """What a kind of embedding keeps of a fit beyond what all do."""

@@ -86,7 +86,7 @@ class StreamedEmbedding(RowEmbedding):
         if self.forgetting == 0:
             raise GraphfoldError("forgetting must be above 0; got 0")
         stream = Stream() if self._stream is None else self._stream
-        raw, X = X, self._read(X, reset=self._stream is None)
+        raw, X = X, self._read(X, reset=self._stream is None, least=1)
         labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
         budget = check.memory_bytes("max_memory", self.max_memory)
         held = stream.nbytes + getattr(X, "nbytes", 0)

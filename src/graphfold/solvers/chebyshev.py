@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfold.arrays import orthonormal
+from graphfold.arrays import (
+    Array,
+    inverse_root,
+    orthonormal,
+    row_blocks,
+    small_eigenbasis,
+)
+from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
 from graphfold.solvers.krylov import LARGEST_DEGREE, filter_degree, rayleigh_ritz
 from graphfold.solvers.result import (
@@ -14,6 +21,9 @@ from graphfold.solvers.result import (
     value_after,
 )
 
+TINY = float(np.finfo(np.float32).tiny)
+#: rows of a sum in double precision
+BLOCK = 8192
 #: products of a round, at least; more where they are cheap
 DEGREE = 10
 
@@ -36,11 +46,9 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         bottom = lowest_eigenvalue_bound(M, request.rng)
 
     V = request.random_block(width)
-    MV = M.apply(V)
+    V, MV, values = ritz_block(M, V)
     n_products = width
     for iteration in range(1, request.max_iter + 1):
-        values, S = rayleigh_ritz(V, MV)
-        V, MV = V @ S, MV @ S
         bottom = min(bottom, float(values[-1]))
         size = max(abs(bottom), float(np.abs(values).max()))
         _, residuals = relative_residuals(MV, V, values, size)
@@ -52,9 +60,8 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         done, rest = V[:, :n_done], slice(n_done, None)
         ends = (bottom, values[-1], values[n_done])
         grown = chebyshev_filter(M, V[:, rest], MV[:, rest], ends, degree, done=done)
-        fresh = orthonormal(grown, against=np.hstack([request.avoid, done]))
-        V, MV = np.hstack([done, fresh]), np.hstack([MV[:, :n_done], M.apply(fresh)])
-        n_products += degree * fresh.shape[1]
+        n_products += degree * grown.shape[1]
+        V, MV, values = ritz_block(M, grown, request.avoid, done, MV[:, :n_done])
 
     return Eigenpairs(
         values=values[:d],
@@ -66,3 +73,52 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         size=size,
         next_value=value_after(values, residuals, d, size),
     )
+
+
+def ritz_block(
+    M: SymmetricOperator,
+    block: Array,
+    avoid: Array | None = None,
+    done: Array | None = None,
+    M_done: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """Ritz vectors of a block (and of what is done), M times them, and Ritz values.
+
+    In single precision a filter lifts by a few thousand at most (``bearable_degree``),
+    so that a Gram matrix in double precision tells all directions apart: two small
+    products take the place of a QR, and are done twice for the last digits.
+    """
+    if done is not None and avoid is not None:
+        against = np.hstack([avoid, done])
+        if block.dtype == np.float32:
+            for _ in range(2):
+                block = block - against @ (against.T @ block)
+                block = block / np.maximum(np.linalg.norm(block, axis=0), TINY)
+        else:
+            block = orthonormal(block, against=against)
+    V, MV = block, M.apply(block)
+    if done is not None and M_done is not None:
+        V, MV = np.hstack([done, V]), np.hstack([M_done, MV])
+    if block.dtype != np.float32:
+        values, S = rayleigh_ritz(V, MV)
+        return V @ S, MV @ S, values
+    for _ in range(2):
+        values, S = rayleigh_ritz_of_any(V, MV)
+        V, MV = V @ S.astype(V.dtype), MV @ S.astype(V.dtype)
+    return V, MV, values
+
+
+def rayleigh_ritz_of_any(Q: Array, MQ: Array) -> tuple[Array, Array]:
+    """Ritz values in falling order and the combinations of Q that are Ritz vectors.
+
+    Q need not be orthonormal: sums over blocks of its rows are in double precision.
+    """
+    width = Q.shape[1]
+    gram, T = np.zeros((width, width)), np.zeros((width, width))
+    for rows in row_blocks(len(Q), BLOCK):
+        wide = Q[rows].astype(np.float64)
+        gram += wide.T @ wide
+        T += wide.T @ MQ[rows].astype(np.float64)
+    W = inverse_root(gram, 1e-13)
+    values, S = small_eigenbasis(W.T @ ((T + T.T) / 2) @ W)
+    return values[::-1], np.ascontiguousarray((W @ S)[:, ::-1])

@@ -197,6 +197,7 @@ class GraphEmbedding(
             solver=self.solver,
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
+            exact_only=True,
         )
 
     def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:

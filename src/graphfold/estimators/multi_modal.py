@@ -20,6 +20,7 @@ from graphfold.estimators.mode_tables import (
     width_of,
 )
 from graphfold.estimators.modes import learn_mode, recipe_for
+from graphfold.estimators.planning import plan_of_modes
 from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import generator
@@ -208,6 +209,8 @@ random_state, verbose :
         self.mode_contributions_ = self._by_mode(shares)
         progress.finish()
         return self
+
+    plan = plan_of_modes
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit and return the embedding of the samples."""

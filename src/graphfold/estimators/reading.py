@@ -153,6 +153,6 @@ def refuse_non_finite(X: Any, first: int = 0) -> None:
     if len(bad):
         raise GraphfoldError(
             f"X must be finite; it contains NaN or infinity (inf) in rows "
-            f"{check.some_of(first + bad)} ({len(bad)} in all): drop them or fill them, for "
-            "example with sklearn.impute.SimpleImputer"
+            f"{check.some_of(first + bad)} ({len(bad)} in all): drop them or fill "
+            "them, for example with sklearn.impute.SimpleImputer"
         )

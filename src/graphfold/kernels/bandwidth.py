@@ -31,7 +31,7 @@ def median_absolute_distance(X: Any, rng: np.random.Generator) -> float:
 def _sample(X: Any, rng: np.random.Generator) -> Any:
     n = X.shape[0]
     if n <= N_ROWS:
-        return X
+        return X[:]  # of a table on disk: its rows
     return X[np.sort(rng.choice(n, N_ROWS, replace=False))]
 
 

@@ -54,8 +54,8 @@ def stored_bytes(kernels: Sequence[Kernel], X: Any) -> int:
 
 
 def lapack_bytes(n: int, itemsize: int) -> int:
-    """The matrix, its shifted and symmetric copies, and LAPACK's own."""
-    return 5 * n * n * itemsize
+    """Copies beside the stored kernel: M, its symmetric part, shifted, LAPACK's own."""
+    return 4 * n * n * itemsize
 
 
 def tile_bytes(strip: int, n_columns: int, itemsize: int, n_threads: int) -> int:
@@ -63,10 +63,15 @@ def tile_bytes(strip: int, n_columns: int, itemsize: int, n_threads: int) -> int
     return n_threads * (3 * strip * strip + 2 * strip * n_columns) * itemsize
 
 
-def median_bytes(n: int) -> int:
-    """Distances of the pairs that the median rule looks at, twice."""
+def median_bytes(n: int, itemsize: int) -> int:
+    """Distances of the pairs that the median rule looks at, and a strip of them."""
     rows = min(n, ROWS_OF_MEDIAN)
-    return 8 * rows * rows
+    return itemsize * (rows * rows // 2 + 256 * rows)
+
+
+def factor_bytes(n_edges: int) -> int:
+    """A sparse factorisation of M, where there is nothing but graphs."""
+    return 10 * EDGE * n_edges
 
 
 def local_bytes(kernels: Sequence[Kernel], X: Any) -> int:
@@ -102,6 +107,15 @@ def landmark_bytes(
 def feature_bytes(n: int, rank: int) -> int:
     """Phi, in float32 whatever X is."""
     return 4 * n * rank
+
+
+#: copies of the table that the robust methods hold at their peak
+TABLES = {"fista": 13, "admm": 17}
+
+
+def table_bytes(X: Any, method: str) -> int:
+    """Tables as large as X: iterates, prices, gradients and what a step makes."""
+    return TABLES[method] * copy_of_rows(X)
 
 
 def free_memory() -> int:

@@ -150,7 +150,7 @@ def exact_plan(
         peak = kept + solving + memory.local_bytes(kernels, X)
     elif storage == "low-rank":
         # a factor of the kernel may be a table of its own
-        peak = kept + max(solving + len(kernels) * memory.copy_of_rows(X), 0)
+        peak = kept + solving + len(kernels) * memory.copy_of_rows(X)
     elif given:
         matrices = memory.stored_bytes(kernels, X) if len(kernels) > 1 else 0
         peak = kept + solving + matrices // (len(kernels) + 1)
@@ -159,7 +159,7 @@ def exact_plan(
         peak = kept + memory.stored_bytes(kernels, X)
         peak += max(solving, memory.copy_of_rows(X))
     else:
-        peak = kept + solving
+        peak = kept + solving + memory.factor_bytes(n_edges)
     whole = memory.lapack_bytes(n, itemsize)
     if choice.solver == "lapack" and solver == "auto" and peak + whole > budget:
         choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
@@ -171,6 +171,8 @@ def exact_plan(
         strip = tile_side(budget - kept - solving, X, itemsize)
         tiles = memory.tile_bytes(strip, X.shape[1], itemsize, blas_threads())
         peak = kept + solving + tiles
+    if kernels and tileable(kernels):
+        peak = max(peak, kept + memory.median_bytes(n, itemsize))
     return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), 0.0)
 
 

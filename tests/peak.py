@@ -132,6 +132,9 @@ def fit_of(request: dict, n: int):
     X = rows(
         n, request["columns"], request.get("dtype", "float64"), request.get("density")
     )
+    if request.get("neighbors"):
+        recipe = graphfold.NeighborGraph(request["neighbors"])
+        settings["graph"] = recipe.build(X)
     return getattr(graphfold, request["estimator"])(**settings), X
 
 

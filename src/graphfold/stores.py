@@ -15,7 +15,7 @@ import numpy as np
 from graphfold.arrays import Array, floating, row_blocks
 
 #: numbers that are read at a time where all rows are looked at once
-NUMBERS = 2**21
+NUMBERS = 2**20
 
 
 @final

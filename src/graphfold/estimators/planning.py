@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import scipy.sparse as sp
@@ -26,7 +27,8 @@ def known_edges(graph: Any, n: int) -> int:
     if sp.issparse(graph):
         return int(graph.nnz)
     if isinstance(graph, GraphRecipe):
-        return 2 * n * int(getattr(graph, "n_neighbors", 0))
+        count = getattr(graph, "n_neighbors", None)
+        return 2 * n * int(count) if isinstance(count, Integral) else 0
     if isinstance(graph, Mapping):
         graph = list(graph.values())
     if isinstance(graph, list | tuple):

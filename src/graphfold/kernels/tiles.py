@@ -32,7 +32,7 @@ def tiles_of(kernel: Kernel, X: Any) -> Tiles:
     >>> from graphfold.kernels.tiles import tiles_of
     >>> tile = tiles_of(Gaussian(gamma=0.5), np.array([[0.0], [2.0], [4.0]]))
     >>> tile(slice(0, 1), slice(1, 3), np.empty((1, 2))).round(4)
-    array([[1.353e-01, 3.000e-04]])
+    array([[0.1353, 0.0003]])
     """
     if isinstance(kernel, OnColumns):
         return tiles_of(kernel.kernel, kernel.view(X))

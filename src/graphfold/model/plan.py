@@ -10,7 +10,7 @@ import numpy as np
 
 from graphfold.arrays import floating
 from graphfold.errors import BudgetError
-from graphfold.kernels import Kernel
+from graphfold.kernels import Kernel, Linear
 from graphfold.model import memory, speed
 from graphfold.model.speed import is_precomputed
 from graphfold.model.terms import has_cheap_factor
@@ -149,8 +149,9 @@ def exact_plan(
     if storage == "inverse":
         peak = kept + solving + memory.local_bytes(kernels, X)
     elif storage == "low-rank":
-        # a factor of the kernel may be a table of its own
-        peak = kept + solving + len(kernels) * memory.copy_of_rows(X)
+        # the factor of a linear kernel is X; others are tables of their own
+        factors = sum(not isinstance(kernel, Linear) for kernel in kernels)
+        peak = kept + solving + factors * memory.copy_of_rows(X)
     elif given:
         matrices = memory.stored_bytes(kernels, X) if len(kernels) > 1 else 0
         peak = kept + solving + matrices // (len(kernels) + 1)

@@ -102,14 +102,14 @@ def on_disk(X, kind: str, folder: str):
         table = zarr.create_array(
             store=f"{folder}/X.zarr",
             shape=X.shape,
-            chunks=(min(1000, X.shape[0]), X.shape[1]),
+            chunks=(min(200, X.shape[0]), X.shape[1]),
             dtype=X.dtype,
         )
     else:
         import h5py
 
         table = h5py.File(f"{folder}/X.h5", "w").create_dataset(
-            "X", X.shape, dtype=X.dtype, chunks=(min(1000, X.shape[0]), X.shape[1])
+            "X", X.shape, dtype=X.dtype, chunks=(min(200, X.shape[0]), X.shape[1])
         )
     for start in range(0, X.shape[0], 1000):
         table[start : start + 1000] = X[start : start + 1000]
@@ -161,6 +161,7 @@ def report(request: dict) -> dict:
         "way": plan.way,
         "storage": plan.storage,
         "solver": plan.solver,
+        "landmarks": plan.landmarks,
         "planned": plan.peak_bytes,
         "measured": peak,
         "planned_seconds": plan.seconds,

@@ -81,7 +81,10 @@ class RowStore:
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """All rows in blocks of some megabytes, each with its place."""
-        for rows in row_blocks(len(self), max(1, NUMBERS // max(self.shape[1], 1))):
+        chunk = _rows_of_chunk(self.source)
+        # whole chunks: each is taken up once
+        size = max(NUMBERS // max(self.shape[1], 1) // chunk, 1) * chunk
+        for rows in row_blocks(len(self), size):
             yield rows, self[rows]
 
     def for_exact(self) -> Self:
@@ -92,8 +95,10 @@ class RowStore:
         if step < 0:
             ascending = range(start, stop, step)[::-1]
             return self._read(ascending.start, ascending.stop, -step)[::-1].copy()
-        # a copy, of a memmap too: its pages are let go
-        return np.array(self.source[start:stop:step], dtype=self.dtype, ndmin=2)
+        found = self.source[start:stop:step]
+        if isinstance(found, np.memmap):
+            found = np.array(found, dtype=self.dtype)  # its pages are let go
+        return np.asarray(found, dtype=self.dtype)
 
     def _gather(self, rows: Array) -> Array:
         if rows.dtype == bool:

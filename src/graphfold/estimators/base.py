@@ -22,7 +22,7 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
-from graphfold.estimators.planning import known_edges
+from graphfold.estimators.planning import known_edges, n_bases
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
 from graphfold.estimators.strength_path import strength_path
@@ -199,6 +199,7 @@ class GraphEmbedding(
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
             n_edges=known_edges(getattr(self, "graph", None), X.shape[0]),
+            n_bases=n_bases(self, X.shape[0]),
             exact_only=True,
         )
 

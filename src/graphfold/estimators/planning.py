@@ -15,6 +15,7 @@ from graphfold.estimators.modes import learn_mode
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import memory, speed
 from graphfold.model.plan import Plan, too_small
+from graphfold.model.terms import LARGEST_BASIS
 
 
 def known_edges(graph: Any, n: int) -> int:
@@ -36,6 +37,19 @@ def known_edges(graph: Any, n: int) -> int:
         known = (g for g in graph if isinstance(g, kinds) or sp.issparse(g))
         return sum(known_edges(one, n) for one in known)
     return 0
+
+
+def n_bases(estimator: Any, n: int) -> int:
+    """How many graphs may need their whole eigenbasis, for what their responses ask.
+
+    Polynomials serve most responses, but which do is known after the graphs are.
+    """
+    if estimator.response is None or n > LARGEST_BASIS:
+        return 0
+    graphs = getattr(estimator, "_modes", None) or getattr(estimator, "graph", None)
+    if isinstance(graphs, list | tuple | dict):
+        return len(graphs)
+    return int(graphs is not None)
 
 
 def n_recipes(graphs: Mapping[str, Any]) -> int:

@@ -74,6 +74,11 @@ def factor_bytes(n_edges: int) -> int:
     return 10 * EDGE * n_edges
 
 
+def basis_bytes(n: int, count: int) -> int:
+    """Whole eigenbases of graphs, and the work of the last: responses may need them."""
+    return 8 * n * n * (count + 3) if count else 0
+
+
 def local_bytes(kernels: Sequence[Kernel], X: Any) -> int:
     """Memory of the weights of the rows over their neighbours, and of a batch."""
     n, n_columns = X.shape

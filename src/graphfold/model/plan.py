@@ -87,13 +87,15 @@ def make_plan(
     landmarks: int | None = None,
     refined: bool = False,
     n_edges: int = 0,
+    n_bases: int = 0,
     exact_only: bool = False,
 ) -> Plan:
     """Stored where it fits, tiled where it does not, then landmarks; else an error.
 
     Landmarks that are asked for are taken whatever fits. ``n_edges`` are the entries
-    of the graphs' matrices, which are held again as Laplacians. ``exact_only`` where
-    landmarks have no meaning to the caller.
+    of the graphs' matrices, which are held again as Laplacians; ``n_bases`` of the
+    graphs may need their whole eigenbasis. ``exact_only`` where landmarks have no
+    meaning to the caller.
     """
     how: dict[str, Any] = {"refined": refined, "n_edges": n_edges, "timed": timed}
     if landmarks is not None:
@@ -101,7 +103,7 @@ def make_plan(
         if max_memory is not None and plan.peak_bytes > max_memory:
             raise too_small(max_memory, plan, f"with {plan.landmarks:,} landmarks")
         return plan
-    plan = exact_plan(kernels, X, d, solver, max_memory, n_edges)
+    plan = exact_plan(kernels, X, d, solver, max_memory, n_edges, n_bases)
     if max_memory is not None and plan.peak_bytes > max_memory:
         leanest = plan
         if not exact_only and can_be_sampled(kernels):
@@ -113,7 +115,9 @@ def make_plan(
     if not timed:
         return plan
     width = min(d + 4, plan.n)
-    seconds = speed.exact_seconds(kernels, X, plan.storage, plan.solver, width)
+    seconds = speed.exact_seconds(
+        kernels, X, plan.storage, plan.solver, width, n_edges=n_edges, n_bases=n_bases
+    )
     return replace(plan, seconds=seconds)
 
 
@@ -136,6 +140,7 @@ def exact_plan(
     solver: str,
     max_memory: int | None,
     n_edges: int = 0,
+    n_bases: int = 0,
 ) -> Plan:
     """The fastest exact way that fits, or the leanest where none does."""
     n, itemsize = X.shape[0], precision(kernels, X)
@@ -145,6 +150,7 @@ def exact_plan(
     storage = usual_storage(kernels, X)
     thin = storage in ("none", "inverse", "low-rank")
     kept = memory.copy_of_rows(X) + 3 * memory.EDGE * n_edges
+    kept += memory.basis_bytes(n, n_bases)
     solving = memory.solver_bytes(n, min(d + 4, n), itemsize, thin=thin)
     if storage == "inverse":
         peak = kept + solving + memory.local_bytes(kernels, X)

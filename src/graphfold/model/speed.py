@@ -19,7 +19,10 @@ ROUNDS = 20
 #: the same where products are cheap and the space is wide
 THIN_ROUNDS = 60
 #: products with the sparse weights of a local kernel, columns at a time
-LOCAL_PRODUCTS = 1500
+LOCAL_PRODUCTS = 5000
+#: solves of a fit: one more with a graph, for the size of the data; some where weights
+#: are learned
+SOLVES_WITH_GRAPH, SOLVES_WITH_WEIGHTS = 2, 3
 #: products of the whole table that the robust methods take
 ROBUST_ROUNDS = 200
 
@@ -78,30 +81,60 @@ def evaluation_seconds(kernels: Sequence[Kernel], X: Any, machine: Machine) -> f
 
 
 def exact_seconds(
-    kernels: Sequence[Kernel], X: Any, storage: str, solver: str, width: int
+    kernels: Sequence[Kernel],
+    X: Any,
+    storage: str,
+    solver: str,
+    width: int,
+    *,
+    n_edges: int = 0,
+    n_bases: int = 0,
 ) -> float:
-    """Of a fit that holds its kernels as ``storage`` says."""
+    """Of a fit that holds its kernels as ``storage`` says.
+
+    ``n_bases`` graphs may need their whole eigenbasis.
+    """
     n, machine = X.shape[0], probe(floating(X.dtype))
-    evaluation = evaluation_seconds(kernels, X, machine)
+    bases = n_bases * 20.0 * n**3 / machine.products
+    solves = SOLVES_WITH_GRAPH if n_edges and kernels else 1
+    if len(kernels) > 1 or n_bases > 1:
+        solves = SOLVES_WITH_WEIGHTS
+    graph = ROUNDS * width * n_edges / machine.sparse
+    once = _solve_seconds(kernels, X, storage, solver, width, machine)
+    evaluation = evaluation_seconds(kernels, X, machine) if storage == "stored" else 0
+    return evaluation + bases + solves * (once + graph)
+
+
+def _solve_seconds(
+    kernels: Sequence[Kernel],
+    X: Any,
+    storage: str,
+    solver: str,
+    width: int,
+    machine: Machine,
+) -> float:
+    """Of one solve, the kernels being known."""
+    n = X.shape[0]
     columns = ROUNDS * width
     # orthogonalisation against a space of some five blocks, twice
     rounds = columns * 40.0 * n * width / machine.thin
     if solver == "lapack":
-        return evaluation + 3.0 * n**3 / machine.products
+        return 4.0 * n**3 / machine.products
     if storage == "inverse":
         search = n * n * operations_per_entry(X) / machine.products
         entries = n * sum(getattr(k, "n_neighbors", 10) + 1 for k in kernels)
         return search + 2 * LOCAL_PRODUCTS * width * entries / machine.sparse
     if storage == "low-rank":
         product = 2 * n * operations_per_entry(X)
-        speed = machine.sparse if sp.issparse(X) else machine.thin
+        # the transpose of a sparse factor is the slower half
+        speed = machine.sparse / 3 if sp.issparse(X) else machine.thin
         return THIN_ROUNDS * width * product * len(kernels) / speed + rounds
     if storage == "none":
-        return 3 * rounds
+        return 20 * rounds  # a graph alone takes many rounds
     products = len(kernels) * columns * 2.0 * n * n / machine.thin
     if storage == "tiled":
-        return ROUNDS * evaluation + products + rounds
-    return evaluation + products + rounds
+        products += ROUNDS * evaluation_seconds(kernels, X, machine)
+    return products + rounds
 
 
 def landmark_seconds(

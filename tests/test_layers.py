@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
     ["errors", "arrays", "params", "threads"],
-    ["check", "operators", "neighbors"],
+    ["check", "operators", "neighbors", "stores"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
     ["estimators"],

@@ -14,6 +14,7 @@ from graphfold.errors import (
     DegenerateKernelWarning,
     DisconnectedGraphWarning,
     IndefiniteKernelWarning,
+    LandmarksChosenWarning,
     SignedGraphWarning,
     WeakSpectrumWarning,
 )
@@ -48,6 +49,17 @@ def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) 
             DegenerateKernelWarning,
             stacklevel=_DEPTH,
         )
+
+
+def on_chosen_landmarks(count: int, lost: float) -> None:
+    """Landmarks that nobody asked for, because memory left no other way."""
+    warnings.warn(
+        f"max_memory leaves no room for the exact problem: {count} landmarks were "
+        f"used, which do not see {lost:.1%} of the variance; raise max_memory, or say "
+        "landmarks= yourself",
+        LandmarksChosenWarning,
+        stacklevel=_DEPTH + 2,
+    )
 
 
 def on_indefinite(problem: Problem, rng: np.random.Generator) -> None:

@@ -22,7 +22,8 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
-from graphfold.estimators.landmarks import check_landmarks, n_landmarks
+from graphfold.estimators.landmarks import check_landmarks, n_landmarks, refines
+from graphfold.estimators.planning import known_edges, n_bases
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
 from graphfold.estimators.row_keys import RowKeys
@@ -160,7 +161,7 @@ class GraphEmbedding(
         keys = None
         if self._by_landmarks(X):
             keys = RowKeys.of(X, labelled=labels is not None)
-        if keys is None or self._needs_rows(graphs):
+        if keys is None or self._needs_rows():
             X = X.copy()  # as KernelPCA does: the caller may change X afterwards
         progress = FitProgress(self, X, y)
         strength = self._choose_strength(X, labels, graphs, rng, constrain, progress)
@@ -181,7 +182,7 @@ class GraphEmbedding(
         advice.on_convergence(result.pairs)
         advice.on_alternation(result)
         self._keep(fit, result, labels)
-        kept = keys is None or self._needs_rows(graphs)
+        kept = keys is None or self._needs_rows()
         self._X_fit, self._row_keys = (X, None) if kept else (None, keys)
         self.graph_strength_ = strength if graphs else 0.0
         return progress
@@ -228,6 +229,11 @@ class GraphEmbedding(
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
             landmarks=n_landmarks(self),
+            n_edges=known_edges(getattr(self, "graph", None), X.shape[0]),
+            n_bases=n_bases(self, X.shape[0]),
+            refined=refines(self),
+            exact_only=not hasattr(self, "landmarks"),
+            keeps_rows=self._needs_rows(),
         )
 
     def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:
@@ -283,9 +289,12 @@ class GraphEmbedding(
         """Whether landmarks may be rows of their own."""
         return True
 
-    def _needs_rows(self, graphs: Sources) -> bool:
+    def _needs_rows(self) -> bool:
         """Whether the rows of the fit have to be kept: edges of new rows end there."""
-        recipes = any(isinstance(graph, GraphRecipe) for graph in graphs.values())
+        listed = getattr(self, "graph", None)
+        listed = list(listed.values()) if isinstance(listed, dict) else listed
+        listed = listed if isinstance(listed, list | tuple) else [listed]
+        recipes = any(isinstance(graph, GraphRecipe) for graph in listed)
         return recipes or bool(getattr(self, "fit_inverse_transform", False))
 
     def _keep_energies(self, data: Any) -> None:

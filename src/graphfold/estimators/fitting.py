@@ -17,6 +17,7 @@ from graphfold.estimators.landmarks import (
     check_kernels,
     choose,
     landmarks_of,
+    refines,
     some_rows,
 )
 from graphfold.estimators.progress import FitProgress
@@ -121,6 +122,8 @@ def prepare(
         chosen = choose(estimator, X, known, plan.landmarks, rng, fingerprints)
         landmarks = landmarks_of(estimator, X, chosen, plan.rank, rng)
         kernels = landmarks.kernels
+        if estimator.landmarks is None and not quiet:
+            advice.on_chosen_landmarks(len(landmarks), landmarks.lost)
     else:
         kernels = bind_all(asked, X, rng)
     if not quiet:
@@ -136,7 +139,7 @@ def prepare(
         "max_iter": estimator.max_iter,
         "rng": rng,
     }
-    refine = roots is None and _refines(estimator, refine)
+    refine = roots is None and (refines(estimator) if refine is None else refine)
     statement = state_problem(
         estimator, kernels, X, fitted, plan, how, landmarks, roots, refine
     )
@@ -158,10 +161,3 @@ def prepare(
         landmarks,
         refine,
     )
-
-
-def _refines(estimator: Any, told: bool | None) -> bool:
-    """Whether the answer in the landmarks' span is only where the search begins."""
-    if told is not None:
-        return told
-    return getattr(estimator, "refine", "auto") is not False

@@ -47,6 +47,11 @@ def n_landmarks(estimator: Any) -> int | None:
     return int(asked.shape[0]) if hasattr(asked, "shape") else len(asked)
 
 
+def refines(estimator: Any) -> bool:
+    """Whether the answer in the landmarks' span is only where the search begins."""
+    return getattr(estimator, "refine", "auto") is not False
+
+
 def check_landmarks(
     estimator: Any, n: int, labels: Array | None, *, growing: bool = False
 ) -> None:
@@ -169,7 +174,7 @@ def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
 def _about(kernel: Kernel, rows: Any) -> Kernel:
     """The linear kernel about the landmarks' mean: the same where it is centred."""
     if isinstance(kernel, Linear):
-        return Linear(origin=np.asarray(rows.mean(axis=0)))
+        return Linear(shift=np.asarray(rows.mean(axis=0)))
     return kernel
 
 

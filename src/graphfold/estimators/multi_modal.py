@@ -20,6 +20,7 @@ from graphfold.estimators.mode_tables import (
     width_of,
 )
 from graphfold.estimators.modes import learn_mode, recipe_for
+from graphfold.estimators.planning import plan_of_modes
 from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import generator
@@ -214,6 +215,8 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         progress.finish()
         return self
 
+    plan = plan_of_modes
+
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit and return the embedding of the samples."""
         return self.fit(X, y).embedding_.copy()
@@ -368,6 +371,9 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
 
     def _takes_landmark_rows(self) -> bool:
         return False
+
+    def _needs_rows(self) -> bool:
+        return True
 
     def _check_metric(self) -> None:
         names = [mode.name for mode in self._modes]

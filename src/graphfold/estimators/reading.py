@@ -13,6 +13,7 @@ from graphfold.errors import GraphfoldError, KernelError
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
 from graphfold.solvers import SOLVERS
+from graphfold.stores import RowStore, row_store
 
 #: words for ``graph_strength``
 AUTO = ("auto", "auto-edges")
@@ -68,10 +69,14 @@ def _is_list_of_matrices(X: Any) -> bool:
 def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
     """X as a dense or CSR array of floats; at fit its columns are remembered.
 
+    A table on disk stays there if the plan of the fit says so: see ``read_store``.
     ``least`` rows have to be there: two at a fit, else one.
 
     Finiteness comes before the number of columns: scikit-learn checks in that order.
     """
+    X = row_store(X)
+    if isinstance(X, RowStore):
+        return read_store(estimator, X, reset=reset)
     array = check_array(
         X,
         accept_sparse="csr",
@@ -84,6 +89,28 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     refuse_non_finite(array)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return array
+
+
+def read_store(estimator: Any, X: RowStore, *, reset: bool) -> Any:
+    """A table on disk, looked at block by block; at fit its columns are remembered.
+
+    A fit by landmarks takes it as it is. An exact fit has all rows in memory, and
+    reads them where it would copy an array (``copy``), after its plan has said that
+    they fit. New rows are read.
+    """
+    least = 2 if reset else 1
+    if X.shape[0] < least or X.shape[1] < 1:
+        raise GraphfoldError(
+            f"X must have at least {least} rows (samples) and 1 column (feature); got "
+            f"n_samples={X.shape[0]} and n_features={X.shape[1]}"
+        )
+    for rows, block in X.blocks():
+        refuse_non_finite(block, first=rows.start)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if not reset:
+        return X.read()
+    plan = estimator._plan(estimator._kernels(X), X)
+    return X if plan.way == "landmarks" else X.for_exact()
 
 
 def check_parameters(estimator: Any, n: int) -> None:
@@ -115,8 +142,8 @@ def check_parameters(estimator: Any, n: int) -> None:
         check.integer_between("max_iter", estimator.max_iter, 1, 2**31)
 
 
-def refuse_non_finite(X: Any) -> None:
-    """Raise if X holds NaN or infinity, and name the rows."""
+def refuse_non_finite(X: Any, first: int = 0) -> None:
+    """Raise if X holds NaN or infinity, and name the rows, X's own being ``first``."""
     if sp.issparse(X):
         row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         bad = np.unique(row_of_entry[~np.isfinite(X.data)])
@@ -128,6 +155,6 @@ def refuse_non_finite(X: Any) -> None:
     if len(bad):
         raise GraphfoldError(
             f"X must be finite; it contains NaN or infinity (inf) in rows "
-            f"{check.some_of(bad)} ({len(bad)} in all): drop them or fill them, for "
-            "example with sklearn.impute.SimpleImputer"
+            f"{check.some_of(first + bad)} ({len(bad)} in all): drop them or fill "
+            "them, for example with sklearn.impute.SimpleImputer"
         )

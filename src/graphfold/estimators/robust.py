@@ -54,6 +54,9 @@ class RobustGraphPCA(RobustEmbedding):
         Asked of ``optimality_residual_``, the relative duality gap: no Z has an
         objective smaller by more than this share.
     max_iter : int, default=1000
+    max_memory : int or str, default=None
+        Bytes, or a text such as "2GB", beyond X and the graph: a fit that would take
+        more is refused beforehand. ``plan`` says what it would take.
     random_state : int, RandomState or None, default=None
         Seeds the start of the singular vectors; None is a fixed seed.
     verbose : int, default=0
@@ -90,6 +93,8 @@ class RobustGraphPCA(RobustEmbedding):
     ((40, 1), True)
     """
 
+    _method = "admm"
+
     def __init__(
         self,
         n_components: int = 2,
@@ -102,6 +107,7 @@ class RobustGraphPCA(RobustEmbedding):
         scaling: str = "eigenvalue",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        max_memory: int | str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -114,6 +120,7 @@ class RobustGraphPCA(RobustEmbedding):
         self.scaling = scaling
         self.tol = tol
         self.max_iter = max_iter
+        self.max_memory = max_memory
         self.random_state = random_state
         self.verbose = verbose
 
@@ -181,6 +188,9 @@ class FastRobustGraphPCA(RobustEmbedding):
         Asked of ``optimality_residual_``: the root mean square, over the entries of X,
         of a subgradient of the objective at Z; the l1 error alone has slope 1.
     max_iter : int, default=1000
+    max_memory : int or str, default=None
+        Bytes, or a text such as "2GB", beyond X and the graph: a fit that would take
+        more is refused beforehand. ``plan`` says what it would take.
     random_state : int, RandomState or None, default=None
         Seeds the start of the singular vectors; None is a fixed seed.
     verbose : int, default=0
@@ -214,6 +224,8 @@ class FastRobustGraphPCA(RobustEmbedding):
     (40, 1)
     """
 
+    _method = "fista"
+
     def __init__(
         self,
         n_components: int = 2,
@@ -227,6 +239,7 @@ class FastRobustGraphPCA(RobustEmbedding):
         scaling: str = "eigenvalue",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        max_memory: int | str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -240,6 +253,7 @@ class FastRobustGraphPCA(RobustEmbedding):
         self.scaling = scaling
         self.tol = tol
         self.max_iter = max_iter
+        self.max_memory = max_memory
         self.random_state = random_state
         self.verbose = verbose
 

@@ -20,6 +20,7 @@ from graphfold import check, io
 from graphfold.arrays import Array, matching_rows
 from graphfold.errors import GraphfoldError, LabelError, WeakSpectrumWarning
 from graphfold.estimators import robust_graphs, rows
+from graphfold.estimators.planning import known_edges, table_plan, with_searches
 from graphfold.estimators.progress import (
     CallbackSupportMixin,
     FitProgress,
@@ -31,6 +32,7 @@ from graphfold.graphs import Graph
 from graphfold.graphs.labels import LabelIndex
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
+from graphfold.model.plan import Plan
 from graphfold.model.separation import Observed, Separation
 from graphfold.solvers.result import Observer
 from graphfold.solvers.singular import leading_directions
@@ -50,6 +52,9 @@ class RobustEmbedding(
     ABC,
 ):
     """X = Z + S with Z smooth on graphs, and the principal components of Z."""
+
+    #: how the problem is solved, as a plan names it
+    _method: str
 
     # -- what the two methods say differently -----------------------------------------
 
@@ -87,6 +92,7 @@ class RobustEmbedding(
         """
         raw, X = X, self._read(X, reset=True)
         self._check_parameters(X)
+        self._plan(X)  # a budget that is too small is refused before any work
         source = robust_graphs.source("graph", self.graph)
         labels = rows.labels_of_rows(raw, node_ids, source, len(X))
         progress = FitProgress(self, X, y)
@@ -181,6 +187,39 @@ class RobustEmbedding(
         length = 1.0 if self.scaling == "orthonormal" else np.sqrt(n)
         scales = np.where(values > 0, length / np.where(values > 0, values, 1), 0)
         return np.asarray(scales).astype(values.dtype)
+
+    # -- before a fit -----------------------------------------------------------------
+
+    def plan(self, X: Any) -> Plan:
+        """What fitting X would do and cost; X itself is not touched.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, n_features)
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from graphfold import FastRobustGraphPCA
+        >>> FastRobustGraphPCA(2).plan(np.zeros((5000, 20))).storage
+        'table'
+        """
+        X = check.table("X", X)
+        return with_searches(self._plan(X, timed=True), X, 1)
+
+    def _plan(self, X: Any, *, timed: bool = False) -> Plan:
+        return table_plan(
+            X,
+            self.n_components,
+            method=self._method,
+            max_memory=check.memory_bytes("max_memory", self.max_memory),
+            n_edges=known_edges(self.graph, X.shape[0]),
+            timed=timed,
+        )
 
     # -- new rows ---------------------------------------------------------------------
 

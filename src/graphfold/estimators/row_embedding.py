@@ -11,6 +11,7 @@ from graphfold.arrays import Array
 from graphfold.estimators import rows
 from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.fitting import Sources
+from graphfold.estimators.planning import n_recipes, with_searches
 from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters, read_rows
 from graphfold.estimators.statement import generator
@@ -102,6 +103,14 @@ class RowEmbedding(GraphEmbedding):
     def plan(self, X: Any) -> Plan:
         """What fitting X would do and cost; X itself is not touched.
 
+        Parameters
+        ----------
+        X : array, sparse matrix or table, in memory or on disk
+
+        Returns
+        -------
+        Plan
+
         Examples
         --------
         >>> import numpy as np
@@ -110,4 +119,5 @@ class RowEmbedding(GraphEmbedding):
         'stored'
         """
         X = check.table("X", X)
-        return self._plan(self._kernels(X), X, timed=True)
+        plan = self._plan(self._kernels(X), X, timed=True)
+        return with_searches(plan, X, n_recipes(self._graphs()))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, floating, row_blocks
 
 N_ROWS = 2000
+_STRIP = 128
 
 
 def median_squared_distance(X: Any, rng: np.random.Generator) -> float:
@@ -17,25 +20,35 @@ def median_squared_distance(X: Any, rng: np.random.Generator) -> float:
     rows = _sample(X, rng)
     if not hasattr(rows, "toarray"):
         rows = rows - rows.mean(axis=0)  # distances stay, cancellation goes
-    return _median_of_pairs(euclidean_distances(rows, squared=True))
+    return _median_of_pairs(rows, partial(euclidean_distances, squared=True))
 
 
 def median_absolute_distance(X: Any, rng: np.random.Generator) -> float:
     """Median of sum_m |x_m - y_m| over the distinct pairs of at most 2,000 rows."""
-    return _median_of_pairs(manhattan_distances(_sample(X, rng)))
+    return _median_of_pairs(_sample(X, rng), manhattan_distances)
 
 
 def _sample(X: Any, rng: np.random.Generator) -> Any:
     n = X.shape[0]
     if n <= N_ROWS:
-        return X
+        return X[:]  # of a table on disk: its rows
     return X[np.sort(rng.choice(n, N_ROWS, replace=False))]
 
 
-def _median_of_pairs(distances: Array) -> float:
-    """Where most pairs coincide the median is 0; the mean of the others is used."""
-    pairs = distances[np.triu_indices(len(distances), k=1)]
+def _median_of_pairs(rows: Any, distances: Callable[[Any, Any], Array]) -> float:
+    """Where most pairs coincide the median is 0; the mean of the others is used.
+
+    Distances are taken by strips: all of them, both ways round, would be four times
+    what is needed.
+    """
+    n, dtype = rows.shape[0], floating(rows.dtype)
+    pairs, filled = np.empty(n * (n - 1) // 2, dtype=dtype), 0
+    for strip in row_blocks(n, _STRIP):
+        found = distances(rows[strip], rows[strip.start :])
+        above = found[np.triu(np.ones(found.shape, dtype=bool), k=1)]
+        pairs[filled : filled + len(above)] = above
+        filled += len(above)
     if pairs.size == 0 or pairs.max() <= 0:
         return 1.0
-    median = float(np.median(pairs))
+    median = float(np.median(pairs, overwrite_input=True))
     return median if median > 0 else float(pairs[pairs > 0].mean())

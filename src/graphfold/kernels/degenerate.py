@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, floating, row_blocks
 from graphfold.kernels.base import Kernel
+from graphfold.kernels.borrowed import Precomputed
+from graphfold.kernels.combined import OnColumns
 
 N_ROWS = 100
 TOLERANCE = 1e-3
 CONSTANT_TOLERANCE = 1e-6
+_NUMBERS = 2**21
 
 
 def degeneracy(kernel: Kernel, X: Any, rng: np.random.Generator) -> str | None:
@@ -24,15 +27,31 @@ def degeneracy(kernel: Kernel, X: Any, rng: np.random.Generator) -> str | None:
     if n < 3:
         return None
     rows = np.sort(rng.choice(n, min(N_ROWS, n), replace=False))
-    return _judge(kernel.block(X[rows], X), rows)
+    return _judge(_whole_rows(kernel, X, rows), rows)
+
+
+def _whole_rows(kernel: Kernel, X: Any, rows: Array) -> Array:
+    """k(x, .) for some rows, by blocks: kernels copy their rows, which may be on disk.
+
+    A new array: a precomputed kernel hands out its own memory.
+    """
+    inner = kernel.kernel if isinstance(kernel, OnColumns) else kernel
+    if isinstance(inner, Precomputed):
+        return np.array(kernel.block(X[rows], X))
+    n, n_columns = X.shape
+    some, strip = X[rows], np.empty((len(rows), n), dtype=floating(X.dtype))
+    for columns in row_blocks(n, max(1, _NUMBERS // max(n_columns, 1))):
+        strip[:, columns] = kernel.block(some, X[columns])
+    return strip
 
 
 def _judge(strip: Array, rows: Array) -> str | None:
-    own = np.abs(strip[np.arange(len(rows)), rows])
-    others = np.abs(strip)
-    others[np.arange(len(rows)), rows] = 0.0
-    if np.ptp(strip) <= CONSTANT_TOLERANCE * np.abs(strip).max():
+    low, high = float(strip.min()), float(strip.max())
+    if high - low <= CONSTANT_TOLERANCE * max(abs(low), abs(high)):
         return "a constant"
-    if np.median(others.max(axis=1)) <= TOLERANCE * np.median(own):
+    np.abs(strip, out=strip)
+    own = strip[np.arange(len(rows)), rows].copy()
+    strip[np.arange(len(rows)), rows] = 0.0
+    if np.median(strip.max(axis=1)) <= TOLERANCE * np.median(own):
         return "the identity"
     return None

@@ -22,10 +22,14 @@ from graphfold.kernels.bandwidth import median_squared_distance
 from graphfold.kernels.base import Kernel
 
 STRIP = 256
+_NUMBERS = 2**21
 
 
 class ProductKernel(Kernel):
     """A kernel given by ``finish``: inner products in, kernel values out, in place."""
+
+    #: whether k is finite wherever the norms of the rows are
+    bounded: bool = False
 
     @abstractmethod
     def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
@@ -35,9 +39,29 @@ class ProductKernel(Kernel):
     def of_norms(self, norms: Array) -> Array:
         """k(x, x) from |x|^2."""
 
+    @property
+    def of_products(self) -> bool:
+        """Whether ``finish`` is all there is to it."""
+        return True
+
+    def origin(self, like: Any) -> Array | None:
+        """What the rows are measured from, where the reference set ``like`` says so."""
+        return None
+
+    def moved(self, X: Any, origin: Array | None) -> Any:
+        """Rows as the inner products want them."""
+        return X
+
     def prepare(self, X: Any, like: Any) -> Any:
         """X as the inner products want it; ``like`` is the reference set."""
-        return X
+        return self.moved(X, self.origin(like))
+
+    def squared_norms(self, X: Any, origin: Array | None) -> Array:
+        """|x|^2 of the rows as they are prepared, block by block."""
+        norms = np.empty(X.shape[0], dtype=X.dtype)
+        for rows in row_blocks(X.shape[0], max(1, _NUMBERS // max(X.shape[1], 1))):
+            norms[rows] = squared_norms(self.moved(X[rows], origin))
+        return norms
 
     def block(self, X: Any, Y: Any) -> Array:
         if sp.issparse(X) != sp.issparse(Y):
@@ -45,21 +69,30 @@ class ProductKernel(Kernel):
                 sp.csr_array(X),
                 sp.csr_array(Y),
             )  # both are prepared alike, or neither
-        X, Y = self.prepare(X, Y), self.prepare(Y, Y)
+        origin = self.origin(Y)
+        X, Y = self.moved(X, origin), self.moved(Y, origin)
         products = X @ Y.T
         products = products.toarray() if sp.issparse(products) else products
         norms_x, norms_y = squared_norms(X), squared_norms(Y)
         values = self.finish(np.asarray(products), norms_x[:, None], norms_y[None])
-        return self._finite(values, values)
+        return self.finite(values, values)
 
     def gram(self, X: Any) -> Array:
         X = self.prepare(X, X)
         norms = squared_norms(X)
         if sp.issparse(X):
-            products = (X @ X.T).toarray()
-            products = self.finish(products, norms[:, None], norms[None])
-            return self._finite(products, products)
+            return self._gram_of_sparse(X, norms)
         return self.finish_gram(lower_triangle_of_products(X), norms)
+
+    def _gram_of_sparse(self, X: Any, norms: Array) -> Array:
+        """By strips: X X' as a sparse matrix may take more room than as a dense one."""
+        values = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
+        across = sp.csr_array(X.T)
+        for rows in row_blocks(len(values), STRIP):
+            strip = (X[rows] @ across).toarray()
+            values[rows] = self.finish(strip, norms[rows, None], norms[None])
+            self.finite(values[rows], values)
+        return values
 
     def finish_gram(self, products: Array, norms: Array) -> Array:
         """k(X, X) in the place of X X', of which the lower triangle is given."""
@@ -69,10 +102,10 @@ class ProductKernel(Kernel):
             square = products[rows, rows]
             square[:] = np.tril(square) + np.tril(square, -1).T
             products[: rows.start, rows] = strip[:, : rows.start].T
-            self._finite(strip, products)
+            self.finite(strip, products)
         return products
 
-    def _finite(self, values: Array, answer: Array) -> Array:
+    def finite(self, values: Array, answer: Array) -> Array:
         """``answer``, unless ``values`` hold NaN or infinity."""
         with np.errstate(over="ignore", invalid="ignore"):
             total = values.sum(dtype=np.float64)
@@ -84,7 +117,7 @@ class ProductKernel(Kernel):
         return answer
 
     def diagonal(self, X: Any) -> Array:
-        return self.of_norms(squared_norms(self.prepare(X, X)))
+        return self.of_norms(self.squared_norms(X, self.origin(X)))
 
     def factor(self, X: Any) -> Any:
         return None
@@ -117,7 +150,7 @@ class Linear(InnerProduct):
 
     Parameters
     ----------
-    origin : array of shape (n_features,), default=None
+    shift : array of shape (n_features,), default=None
         Taken off all rows first; the centred kernel is the same with any.
 
     Examples
@@ -127,12 +160,15 @@ class Linear(InnerProduct):
     array([[11.]])
     """
 
-    def __init__(self, origin: Any = None) -> None:
-        self.origin = origin
+    def __init__(self, shift: Any = None) -> None:
+        self.shift = shift
 
-    def prepare(self, X: Any, like: Any) -> Any:
+    def origin(self, like: Any) -> Array | None:
+        return None if self.shift is None else np.asarray(self.shift)
+
+    def moved(self, X: Any, origin: Array | None) -> Any:
         X = X if sp.issparse(X) else np.asarray(X)
-        return X if self.origin is None else X - self.origin.astype(X.dtype)
+        return X if origin is None else X - origin.astype(X.dtype)
 
 
 @final
@@ -147,7 +183,7 @@ class Cosine(InnerProduct):
     array([[0.6]])
     """
 
-    def prepare(self, X: Any, like: Any) -> Any:
+    def moved(self, X: Any, origin: Array | None) -> Any:
         return unit_rows(X)
 
 
@@ -172,6 +208,7 @@ class Gaussian(ProductKernel):
     """
 
     positive = True
+    bounded = True
 
     def __init__(
         self,
@@ -191,10 +228,13 @@ class Gaussian(ProductKernel):
         scale = check.at_least("scale", self.scale, 0, strict=True)
         return self.with_params(gamma=0.5 / (scale * squared_distance), scale=1.0)
 
-    def prepare(self, X: Any, like: Any) -> Any:
+    def origin(self, like: Any) -> Array | None:
         # distances do not change under a common shift, but |x|^2 + |y|^2 - 2 x'y
         # loses every digit when the data lie far from the origin
-        return X if sp.issparse(X) else X - like.mean(axis=0)
+        return None if sp.issparse(like) else like.mean(axis=0)
+
+    def moved(self, X: Any, origin: Array | None) -> Any:
+        return X if origin is None else X - origin
 
     def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
         gamma = float(self.gamma)  # type: ignore[arg-type]

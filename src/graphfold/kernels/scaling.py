@@ -51,8 +51,16 @@ class ClassicalScaling(ProductKernel):
         check.one_of("metric", self.metric, METRICS)
         return self
 
-    def prepare(self, X: Any, like: Any) -> Any:
-        return Gaussian().prepare(X, like)  # distances lose digits far from the origin
+    @property
+    def of_products(self) -> bool:
+        return self.metric == "euclidean"
+
+    # distances lose digits far from the origin
+    def origin(self, like: Any) -> Array | None:
+        return Gaussian().origin(like)
+
+    def moved(self, X: Any, origin: Array | None) -> Any:
+        return Gaussian().moved(X, origin)
 
     def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
         products -= 0.5 * norms_x

@@ -1,25 +1,27 @@
-"""Cost of each way of solving, and which one a memory budget allows."""
+"""Which way of solving a memory budget allows, and what it costs."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from graphfold.arrays import floating
 from graphfold.errors import BudgetError
-from graphfold.kernels import Kernel, OnColumns, Precomputed
+from graphfold.kernels import Kernel, Linear
+from graphfold.model import memory, speed
+from graphfold.model.speed import is_precomputed
 from graphfold.model.terms import has_cheap_factor
+from graphfold.operators.tiled import LARGEST_TILE, SMALLEST_TILE
 from graphfold.solvers import Choice, choose_solver
+from graphfold.threads import n_threads
 
-#: products of a block that a typical solve takes
-TYPICAL_ROUNDS = 20
-#: share of the free memory that a fit may take when nobody sets a budget
-SHARE_OF_FREE = 0.6
+#: landmarks that are taken where nobody says how many, and memory allows no exact way
+MOST_LANDMARKS = 1000
+#: directions of the features that are held beyond the components
+SPARE_DIRECTIONS = 16
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,24 @@ class Plan:
 
     Attributes
     ----------
-    storage : "stored", "low-rank", "tiled", "inverse" or "none"
-        How the kernel matrices are held; "inverse": as a sparse matrix of local
-        weights, whose pseudo-inverse the kernel is.
+    storage : str
+        How the kernel matrices are held: "stored", "low-rank", "tiled" (computed at
+        every product), "inverse" (a sparse matrix of local weights, whose
+        pseudo-inverse the kernel is) or "none"; "table" for methods that have none
+        and hold copies of X; in the landmark way "features", or "compressed" where
+        only the leading directions of the features are held.
     solver, reason : str
         The eigensolver and why.
+    strip : int
+        Side of a tile.
     peak_bytes : int
         Memory beyond X and the graph.
     seconds : float
-        From the arithmetic needed and a probe of this machine's speed.
+        From the arithmetic needed and a probe of this machine's speed; 0 where it was
+        not asked for.
+    way : "exact" or "landmarks"
+    landmarks, rank : int or None
+        Of the landmark way: how many, and how many columns of features are held.
     """
 
     n: int
@@ -52,10 +63,17 @@ class Plan:
     rank: int | None = None
 
     def __str__(self) -> str:
+        if self.way == "landmarks":
+            held = "" if self.rank == self.landmarks else f" (rank {self.rank})"
+            what = f"{self.landmarks:,} landmarks{held} of {self.n:,} rows"
+        elif self.storage == "table":
+            what = f"copies of a table of {self.n:,} rows"
+        else:
+            what = f"{self.storage} kernel of {self.n:,} rows"
+        peak = f"{self.peak_bytes / 2**20:,.0f} MB beyond the data"
         return (
-            f"{self.storage} kernel of {self.n:,} rows, solver {self.solver} "
-            f"({self.reason}); about {self.peak_bytes / 2**20:,.0f} MB beyond the data "
-            f"and {self.seconds:.2g} s"
+            f"{what}, solver {self.solver} ({self.reason}); about {peak} and "
+            f"{self.seconds:.2g} s"
         )
 
 
@@ -68,118 +86,201 @@ def make_plan(
     max_memory: int | None,
     timed: bool = False,
     landmarks: int | None = None,
+    refined: bool = False,
+    n_edges: int = 0,
+    n_bases: int = 0,
+    exact_only: bool = False,
+    keeps_rows: bool = False,
 ) -> Plan:
-    """Stored where it fits, tiled where it does not; an error where neither does.
+    """Stored where it fits, tiled where it does not, then landmarks; else an error.
 
-    Of several kernels each has its matrix, and their sum has one more.
+    Landmarks that are asked for are taken whatever fits. ``n_edges`` are the entries
+    of the graphs' matrices, which are held again as Laplacians; ``n_bases`` of the
+    graphs may need their whole eigenbasis. ``exact_only`` where landmarks have no
+    meaning to the caller; ``keeps_rows`` where a landmark fit keeps the rows as well.
     """
-    n, itemsize = X.shape[0], floating(X.dtype).itemsize
-    choice = choose_solver(n, min(d, n), solver)
+    how: dict[str, Any] = {"refined": refined, "n_edges": n_edges, "timed": timed}
+    how["keeps_rows"] = keeps_rows
     if landmarks is not None:
-        return Plan(
-            n, d, "features", "chebyshev", "x", 0, 0, 0.0, "landmarks", landmarks
-        )
-    budget = max_memory if max_memory is not None else free_memory()
-    width = min(d + 4, n)
-    # where products are cheap the solver's space is wide
-    thin = not kernels or all(k.by_inverse or has_cheap_factor(k, X) for k in kernels)
-    basis = 3 * n * max((11 if thin else 6) * width, 60) * itemsize
-    copy_of_X = 0 if sp.issparse(X) else X.shape[0] * X.shape[1] * itemsize
-    matrix = n * n * itemsize
-    pointwise = all(kernel.pointwise for kernel in kernels)
-    given = all(is_precomputed(kernel) for kernel in kernels)
-    low_rank = all(has_cheap_factor(kernel, X) for kernel in kernels)
-    matrices = matrix * (1 if len(kernels) == 1 else len(kernels) + 1)
-    strip = int(np.clip(2**25 // (n * itemsize), 16, 1024))
-
-    if not kernels:
-        storage, peak = "none", basis
-    elif all(kernel.by_inverse for kernel in kernels):
-        storage, peak = "inverse", basis + copy_of_X + local_bytes(kernels, X)
-    elif given:
-        storage, peak = "stored", basis + (matrix if len(kernels) > 1 else 0)
-    elif low_rank:
-        storage, peak = "low-rank", basis + copy_of_X
-    else:
-        storage, peak = "stored", matrices + basis + copy_of_X
-    copies = 3 * matrix  # the matrix, LAPACK's own copy and the shift
-    if choice.solver == "lapack" and solver == "auto" and peak + copies > budget:
-        choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
-    if choice.solver == "lapack":
-        peak += copies
-    elif storage == "stored" and peak > budget and not given and pointwise:
-        storage = "tiled"
-        room = (budget - basis - copy_of_X) // (4 * n * itemsize)
-        strip = int(np.clip(room, 16, strip))
-        peak = basis + copy_of_X + 4 * strip * n * itemsize
-    if max_memory is not None and peak > max_memory:
-        raise BudgetError(
-            f"max_memory must be at least {peak / 2**20:,.0f} MB for {n:,} rows and "
-            f"{d} components by the leanest exact way; got {max_memory / 2**20:,.0f} MB"
-        )
-    seconds = (
-        estimated_seconds(kernels, X, storage, choice.solver, width) if timed else 0.0
+        plan = landmark_plan(kernels, X, d, landmarks, max_memory, **how)
+        if max_memory is not None and plan.peak_bytes > max_memory:
+            raise too_small(max_memory, plan, f"with {plan.landmarks:,} landmarks")
+        return plan
+    plan = exact_plan(kernels, X, d, solver, max_memory, n_edges, n_bases)
+    if max_memory is not None and plan.peak_bytes > max_memory:
+        leanest = plan
+        if not exact_only and can_be_sampled(kernels):
+            fitting = lean_landmarks(kernels, X, d, max_memory, **how)
+            if fitting.peak_bytes <= max_memory:
+                return fitting
+            leanest = min(plan, fitting, key=lambda one: one.peak_bytes)
+        raise too_small(max_memory, leanest, "by the leanest way")
+    if not timed:
+        return plan
+    width = min(d + 4, plan.n)
+    seconds = speed.exact_seconds(
+        kernels, X, plan.storage, plan.solver, width, n_edges=n_edges, n_bases=n_bases
     )
-    return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), seconds)
+    return replace(plan, seconds=seconds)
 
 
-def local_bytes(kernels: Sequence[Kernel], X: Any) -> int:
-    """Memory of the weights of the rows over their neighbours, and of a batch."""
-    n, n_columns = X.shape
-    total = 0
-    for kernel in kernels:
-        unknowns = getattr(kernel, "n_neighbors", 10) * getattr(kernel, "order", 1)
-        batch = min(2**28, 32 * n * unknowns * (n_columns + unknowns))
-        total += 60 * unknowns * n + batch
-    return total
+def too_small(max_memory: int, plan: Plan, how: str) -> BudgetError:
+    """The sentence that says that a budget cannot be kept, and what could be."""
+    return BudgetError(
+        f"max_memory must be at least {plan.peak_bytes / 2**20:,.0f} MB for "
+        f"{plan.n:,} rows and {plan.n_components} components {how}; got "
+        f"{max_memory / 2**20:,.0f} MB"
+    )
 
 
-def estimated_seconds(
-    kernels: Sequence[Kernel], X: Any, storage: str, solver: str, width: int
-) -> float:
-    """Arithmetic of a fit divided by this machine's speed in a product."""
-    n = X.shape[0]
-    per_entry = 2 * X.nnz / n if sp.issparse(X) else 2 * X.shape[1]
-    computed = sum(not is_precomputed(kernel) for kernel in kernels)
-    evaluation = computed * 0.5 * n * n * (per_entry + 40)
-    products = TYPICAL_ROUNDS * width
-    if solver == "lapack":
-        operations = evaluation + 3.0 * n**3
-    elif storage == "inverse":
-        # the neighbour search, then some thousand products with the sparse weights
-        operations = n * n * per_entry + 1e4 * width * 100.0 * n
+# -- the exact ways -------------------------------------------------------------------
+
+
+def exact_plan(
+    kernels: Sequence[Kernel],
+    X: Any,
+    d: int,
+    solver: str,
+    max_memory: int | None,
+    n_edges: int = 0,
+    n_bases: int = 0,
+) -> Plan:
+    """The fastest exact way that fits, or the leanest where none does."""
+    n, itemsize = X.shape[0], precision(kernels, X)
+    choice = choose_solver(n, min(d, n), solver)
+    budget = max_memory if max_memory is not None else memory.free_memory()
+    given = bool(kernels) and all(is_precomputed(kernel) for kernel in kernels)
+    storage = usual_storage(kernels, X)
+    thin = storage in ("none", "inverse", "low-rank")
+    kept = memory.copy_of_rows(X) + 3 * memory.EDGE * n_edges
+    kept += memory.basis_bytes(n, n_bases)
+    solving = memory.solver_bytes(n, min(d + 4, n), itemsize, thin=thin)
+    if storage == "inverse":
+        peak = kept + solving + memory.local_bytes(kernels, X)
     elif storage == "low-rank":
-        operations = products * 2 * n * per_entry
-    elif storage == "tiled":
-        operations = TYPICAL_ROUNDS * evaluation + products * 2.0 * n * n
+        # the factor of a linear kernel is X; others are tables of their own
+        factors = sum(not isinstance(kernel, Linear) for kernel in kernels)
+        peak = kept + solving + factors * memory.copy_of_rows(X)
+    elif given:
+        matrices = memory.stored_bytes(kernels, X) if len(kernels) > 1 else 0
+        peak = kept + solving + matrices // (len(kernels) + 1)
+    elif storage == "stored":
+        # while a kernel is computed its rows are centred: a second copy
+        peak = kept + memory.stored_bytes(kernels, X)
+        peak += max(solving, memory.copy_of_rows(X))
     else:
-        operations = evaluation + products * 2.0 * n * n
-    return operations / operations_per_second(floating(X.dtype))
+        peak = kept + solving + memory.factor_bytes(n_edges)
+    whole = memory.lapack_bytes(n, itemsize)
+    if choice.solver == "lapack" and solver == "auto" and peak + whole > budget:
+        choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
+    strip = LARGEST_TILE
+    if choice.solver == "lapack":
+        peak += whole
+    elif storage == "stored" and peak > budget and not given and tileable(kernels):
+        storage = "tiled"
+        strip = tile_side(budget - kept - solving, X, itemsize)
+        tiles = memory.tile_bytes(strip, X.shape[1], itemsize, n_threads())
+        peak = kept + solving + tiles
+    if kernels and tileable(kernels):
+        peak = max(peak, kept + memory.median_bytes(n, itemsize))
+    return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), 0.0)
 
 
-def is_precomputed(kernel: Kernel) -> bool:
-    """Whether X holds the values of this kernel."""
-    inner = kernel.kernel if isinstance(kernel, OnColumns) else kernel
-    return isinstance(inner, Precomputed)
+def usual_storage(kernels: Sequence[Kernel], X: Any) -> str:
+    """How kernels are held where memory is plenty."""
+    if not kernels:
+        return "none"
+    if all(kernel.by_inverse for kernel in kernels):
+        return "inverse"
+    given = any(is_precomputed(kernel) for kernel in kernels)
+    if not given and all(has_cheap_factor(kernel, X) for kernel in kernels):
+        return "low-rank"
+    return "stored"
 
 
-def operations_per_second(dtype: Any) -> float:
-    """Speed of a small matrix product here and now; takes some milliseconds."""
-    A = np.ones((384, 384), dtype=dtype)
-    A @ A
-    best = np.inf
-    for _ in range(3):
-        start = time.perf_counter()
-        A @ A
-        best = min(best, time.perf_counter() - start)
-    return float(2 * 384**3 / max(best, 1e-9))
+def tileable(kernels: Sequence[Kernel]) -> bool:
+    """Whether every kernel can be computed tile by tile."""
+    return all(kernel.pointwise and not kernel.by_inverse for kernel in kernels)
 
 
-def free_memory() -> int:
-    """Bytes a fit may take without a budget: a share of what is free now."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as report:
-            lines = dict(line.split(":", 1) for line in report)
-        return int(SHARE_OF_FREE * 1024 * int(lines["MemAvailable"].split()[0]))
-    except (OSError, KeyError, ValueError):
-        return 4 * 2**30  # not Linux: assume a modest machine
+def tile_side(room: int, X: Any, itemsize: int) -> int:
+    """The largest tile whose work fits, within what is worth it."""
+    side, threads = LARGEST_TILE, n_threads()
+    while side > SMALLEST_TILE:
+        if memory.tile_bytes(side, X.shape[1], itemsize, threads) <= room:
+            break
+        side //= 2
+    return side
+
+
+def precision(kernels: Sequence[Kernel], X: Any) -> int:
+    """Bytes of a number of M: local weights are of double precision, as graphs are."""
+    if any(kernel.by_inverse for kernel in kernels):
+        return np.dtype(np.float64).itemsize
+    return floating(X.dtype).itemsize
+
+
+# -- the landmark way -----------------------------------------------------------------
+
+
+def can_be_sampled(kernels: Sequence[Kernel]) -> bool:
+    """Whether k(x, y) is known for any two rows, so that some may stand for all."""
+    known = tileable(kernels) and not any(is_precomputed(k) for k in kernels)
+    return bool(kernels) and known
+
+
+def landmark_plan(
+    kernels: Sequence[Kernel],
+    X: Any,
+    d: int,
+    m: int,
+    max_memory: int | None,
+    *,
+    refined: bool,
+    n_edges: int,
+    timed: bool = False,
+    keeps_rows: bool = False,
+) -> Plan:
+    """m landmarks, their features whole or cut to the rank that fits.
+
+    The rank is at least d + 16: a plan that takes more than the budget all the same is
+    the leanest there is for m landmarks.
+    """
+    n = X.shape[0]
+    m = min(m, n)
+    budget = max_memory if max_memory is not None else memory.free_memory()
+    sizes: dict[str, Any] = {"refined": refined, "n_edges": n_edges}
+    beside = memory.landmark_bytes(
+        X, d, m, n_threads=n_threads(), keeps_rows=keeps_rows, **sizes
+    )
+    # every kernel has features of its own; a span that is widened, twice as many
+    parts = len(kernels) * (1 if refined or not n_edges else 2)
+    fitting = (budget - beside) // memory.feature_bytes(n, parts)
+    rank = int(np.clip(fitting, min(d + SPARE_DIRECTIONS, m), m))
+    seconds = speed.landmark_seconds(kernels, X, m, d, **sizes) if timed else 0.0
+    return Plan(
+        n,
+        d,
+        storage="features" if rank == m else "compressed",
+        solver="chebyshev" if refined else "lapack",
+        reason="of the whole operator" if refined else f"in the span of {m} landmarks",
+        strip=memory.FEATURE_ROWS,
+        peak_bytes=beside + memory.feature_bytes(n, parts * rank),
+        seconds=seconds,
+        way="landmarks",
+        landmarks=m,
+        rank=rank,
+    )
+
+
+def lean_landmarks(
+    kernels: Sequence[Kernel], X: Any, d: int, max_memory: int, **how: Any
+) -> Plan:
+    """As many landmarks as fit, at most 1,000; the fewest where none do."""
+    fewest = min(d + SPARE_DIRECTIONS, X.shape[0])
+    m = max(min(MOST_LANDMARKS, X.shape[0]), fewest)
+    while True:
+        plan = landmark_plan(kernels, X, d, m, max_memory, **how)
+        if plan.peak_bytes <= max_memory or m == fewest:
+            return plan
+        m = max(fewest, m * 3 // 4)

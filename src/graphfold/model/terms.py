@@ -16,6 +16,7 @@ from graphfold.graphs.laplacian import Laplacian
 from graphfold.graphs.responses import Response
 from graphfold.kernels import Gaussian, Kernel, OnColumns, Precomputed
 from graphfold.kernels.products import gaussian_grams
+from graphfold.kernels.tiles import tiles_of
 from graphfold.model import inverse
 from graphfold.operators import (
     Centered,
@@ -113,6 +114,7 @@ def kernel_term(
             X,
             kernel.diagonal(X),
             strip=strip,
+            tiles=tiles_of(kernel, X),
             bounds=bounds or (-np.inf, np.inf),
         )
         return Term(name, operator)

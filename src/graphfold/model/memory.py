@@ -1,0 +1,137 @@
+"""Bytes that each way of solving takes beyond X and the graph, as measured.
+
+Every number is a peak of the resident memory that a fit adds, compared with
+measurements by ``benchmarks/budget.py`` and ``tests/model/test_budget.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import floating
+from graphfold.kernels import Kernel
+from graphfold.kernels.bandwidth import N_ROWS as ROWS_OF_MEDIAN
+from graphfold.stores import is_on_disk
+
+#: share of the free memory that a fit may take when nobody sets a budget
+SHARE_OF_FREE = 0.6
+#: rows of a block whose features are computed at a time, and how many are in flight
+FEATURE_ROWS, FEATURE_BLOCKS = 2048, 2
+#: m x m matrices of float64 that the landmark way holds
+SQUARES = 8
+#: bytes of an edge in a sparse matrix: a float64 and an index
+EDGE = 12
+
+
+def copy_of_rows(X: Any) -> int:
+    """The fit's own X: a copy, or what is read from disk, in its own precision."""
+    if sp.issparse(X):
+        index = getattr(X, "indices", np.empty(0, np.int32)).itemsize
+        return int(X.nnz * (X.dtype.itemsize + index) + X.shape[0] * index)
+    return int(X.shape[0] * X.shape[1] * floating(X.dtype).itemsize)
+
+
+def solver_bytes(n: int, width: int, itemsize: int, *, thin: bool) -> int:
+    """The space of a block Krylov solve, its products, and what a round needs.
+
+    Where products are cheap (``thin``) the space is wide.
+    """
+    space = max((10 if thin else 5) * width, 60)
+    kept = (4 if thin else 2) * width
+    columns = 2 * space + 3 * width + max(2 * kept, 10 * width)
+    return int(n * columns * itemsize)
+
+
+def stored_bytes(kernels: Sequence[Kernel], X: Any) -> int:
+    """Kernel matrices; of several each has one, and their sum has one more."""
+    n = X.shape[0]
+    matrix = n * n * floating(X.dtype).itemsize
+    return int(matrix * (1 if len(kernels) == 1 else len(kernels) + 1))
+
+
+def lapack_bytes(n: int, itemsize: int) -> int:
+    """Copies beside the stored kernel: M, its symmetric part, shifted, LAPACK's own."""
+    return 4 * n * n * itemsize
+
+
+def tile_bytes(strip: int, n_columns: int, itemsize: int, n_threads: int) -> int:
+    """A tile, what its kernel needs beside it, and two strips of rows, per thread."""
+    return n_threads * (3 * strip * strip + 2 * strip * n_columns) * itemsize
+
+
+def median_bytes(n: int, itemsize: int) -> int:
+    """Distances of the pairs that the median rule looks at, and a strip of them."""
+    rows = min(n, ROWS_OF_MEDIAN)
+    return itemsize * (rows * rows // 2 + 256 * rows)
+
+
+def factor_bytes(n_edges: int) -> int:
+    """A sparse factorisation of M, where there is nothing but graphs."""
+    return 10 * EDGE * n_edges
+
+
+def basis_bytes(n: int, count: int) -> int:
+    """Whole eigenbases of graphs, and the work of the last: responses may need them."""
+    return 8 * n * n * (count + 3) if count else 0
+
+
+def local_bytes(kernels: Sequence[Kernel], X: Any) -> int:
+    """Memory of the weights of the rows over their neighbours, and of a batch."""
+    n, n_columns = X.shape
+    total = 0
+    for kernel in kernels:
+        unknowns = getattr(kernel, "n_neighbors", 10) * getattr(kernel, "order", 1)
+        batch = min(2**28, 32 * n * unknowns * (n_columns + unknowns))
+        total += 60 * unknowns * n + batch
+    return total
+
+
+def landmark_bytes(
+    X: Any,
+    d: int,
+    m: int,
+    *,
+    refined: bool,
+    n_edges: int = 0,
+    n_threads: int = 1,
+    keeps_rows: bool = False,
+) -> int:
+    """What m landmarks need beside their features.
+
+    The rows are copied only where new rows have to find their neighbours among them.
+    """
+    n, itemsize = X.shape[0], floating(X.dtype).itemsize
+    rows = copy_of_rows(X) if keeps_rows and not is_on_disk(X) else 0
+    blocks = FEATURE_BLOCKS * min(FEATURE_ROWS, n) * m * 8 * n_threads
+    squares = SQUARES * m * m * 8
+    refining = 6 * n * (2 * d + 8) * 4 if refined else 0
+    answer = 2 * n * d * itemsize
+    return int(rows + blocks + squares + refining + 2 * EDGE * n_edges + answer)
+
+
+def feature_bytes(n: int, rank: int) -> int:
+    """Phi, in float32 whatever X is."""
+    return 4 * n * rank
+
+
+#: copies of the table that the robust methods hold at their peak
+TABLES = {"fista": 13, "admm": 17}
+
+
+def table_bytes(X: Any, method: str) -> int:
+    """Tables as large as X: iterates, prices, gradients and what a step makes."""
+    return TABLES[method] * copy_of_rows(X)
+
+
+def free_memory() -> int:
+    """Bytes a fit may take without a budget: a share of what is free now."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as report:
+            lines = dict(line.split(":", 1) for line in report)
+        return int(SHARE_OF_FREE * 1024 * int(lines["MemAvailable"].split()[0]))
+    except (OSError, KeyError, ValueError):
+        return 4 * 2**30  # not Linux: assume a modest machine

@@ -135,6 +135,9 @@ class GraphEmbedding(
 
     #: labels of the rows of the fit, whether or not a graph asks for them
     _row_labels: Array | None = None
+    #: whether landmarks may be rows of their own, and rows are kept beside them
+    _takes_landmark_rows: bool = True
+    _keeps_rows: bool = False
     #: the rows of the fit; where they are not kept, by what they are known again
     _X_fit: Any = None
     #: square roots of what the rows count, where they do not count alike
@@ -285,12 +288,10 @@ class GraphEmbedding(
         """Whether the fit will look at X through landmarks."""
         return self._plan(self._kernels(X), X).way == "landmarks"
 
-    def _takes_landmark_rows(self) -> bool:
-        """Whether landmarks may be rows of their own."""
-        return True
-
     def _needs_rows(self) -> bool:
         """Whether the rows of the fit have to be kept: edges of new rows end there."""
+        if self._keeps_rows:
+            return True
         listed = getattr(self, "graph", None)
         listed = list(listed.values()) if isinstance(listed, dict) else listed
         listed = listed if isinstance(listed, list | tuple) else [listed]

@@ -88,7 +88,7 @@ def check_landmarks(
         )
     if np.ndim(asked) == 1 and not sp.issparse(asked):
         positions_of(asked, labels, n)
-    elif not estimator._takes_landmark_rows():
+    elif not estimator._takes_landmark_rows:
         raise GraphfoldError(
             "landmarks must be a number, or labels or positions of samples, where "
             "samples have several modes; got a table"

@@ -172,6 +172,8 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _takes_landmark_rows, _keeps_rows = False, True
+
     @unchanged_on_failure
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -368,12 +370,6 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         if found and not numbers:
             raise GraphfoldError("kernel must be None where every mode is categorical")
         return {name: OnColumns(kernel, 0, width) for name, kernel in found.items()}
-
-    def _takes_landmark_rows(self) -> bool:
-        return False
-
-    def _needs_rows(self) -> bool:
-        return True
 
     def _check_metric(self) -> None:
         names = [mode.name for mode in self._modes]

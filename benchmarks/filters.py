@@ -16,7 +16,7 @@ from benchmarks.forest import inputs
 from benchmarks.harness import at_most, median, run_alternating, save
 
 HERE = "benchmarks.filters"
-DEGREE, COLUMNS, SCALE = 30, 10, 10.0  # heat: exp(-SCALE lambda / 2), lambda <= 2
+DEGREE, COLUMNS, SCALE = 30, 10, 30.0  # heat: exp(-SCALE lambda / 2), lambda <= 2
 
 
 def heat(eigenvalues):

@@ -31,7 +31,7 @@ def block(n: int, columns: int, dtype: str) -> np.ndarray:
 
 
 def tolerance_of(operator, degree: int) -> float:
-    """The tolerance for which ChebyshevFunction takes just this degree, by bisection."""
+    """The tolerance for which ChebyshevFunction takes this degree, by bisection."""
     from graphfold.operators import ChebyshevFunction
 
     low, high = -16.0, 0.0
@@ -149,12 +149,13 @@ def claims_of(runs: dict, small: int, large: int) -> list[dict]:
     claims = []
     for columns in (1, COLUMNS):
         text = f"{columns} column" + "s" * (columns > 1)
-        us, peer = runs[f"{large:,} graphfold, {text}"], runs[f"{small:,} PyGSP, {text}"]
+        us, peer = (
+            runs[f"{large:,} graphfold, {text}"],
+            runs[f"{small:,} PyGSP, {text}"],
+        )
         value = per_edge(us, columns) / per_edge(peer, columns)
         claims.append(
-            at_most(
-                f"{text}: us at {large:,} / PyGSP at {small:,}, per edge", value, 1
-            )
+            at_most(f"{text}: us at {large:,} / PyGSP at {small:,}, per edge", value, 1)
         )
     checked = runs[f"{small:,} graphfold, {COLUMNS} columns"]
     # rounding of 200 products comes on top of what the polynomial leaves out

@@ -169,9 +169,7 @@ def main(arguments: argparse.Namespace | None = None) -> None:
     ]
     points = load(arguments.output)
     if arguments.again:
-        points = [
-            p for p in points if p["method"] not in names or p["n"] not in sizes
-        ]
+        points = [p for p in points if p["method"] not in names or p["n"] not in sizes]
     for n in sizes:
         todo = [name for name in names if wanted(points, name, n)]
         if todo:

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
-    ["errors", "arrays", "params"],
+    ["errors", "arrays", "params", "threads"],
     ["check", "operators", "neighbors"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
@@ -18,8 +18,8 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # within a layer, only these may see each other: a saved model is made of the model's
-# own records
-SIDEWAYS = {("io", "model")}
+# own records; a small eigenbasis stays on one thread
+SIDEWAYS = {("io", "model"), ("arrays", "threads")}
 MODULES = sorted(ROOT.rglob("*.py"))
 
 

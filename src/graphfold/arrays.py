@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
-from threadpoolctl import ThreadpoolController
+
+from graphfold.threads import blas
 
 Array = npt.NDArray[Any]
 
@@ -98,14 +98,29 @@ def small_eigenbasis(matrix: Array) -> tuple[Array, Array]:
     if len(matrix) > SMALL_MATRIX:
         values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
     else:
-        with _blas().limit(limits=1, user_api="blas"):
+        with blas().limit(limits=1, user_api="blas"):
             values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
     return np.asarray(values), np.asarray(vectors)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+def inverse_root(matrix: Array, cut: float) -> Array:
+    """W with W'AW = I for a positive semi-definite A, by Cholesky with pivots.
+
+    It stops where what is left of the diagonal is below ``cut`` times its largest
+    entry, so W has fewer columns than A where rows of A (nearly) repeat each other.
+    """
+    scale = float(np.diagonal(matrix).max(initial=0.0))
+    if not scale > 0:
+        return np.zeros((len(matrix), 0))
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(
+        matrix, tol=cut * scale, lower=1
+    )
+    L = np.tril(factor)[:rank, :rank]
+    W = np.zeros((len(matrix), rank))
+    W[pivots[:rank] - 1] = scipy.linalg.solve_triangular(
+        L, np.eye(rank), lower=True, trans="T", check_finite=False
+    )
+    return W
 
 
 def signs_of_columns(V: Array) -> Array:
@@ -135,6 +150,22 @@ def row_fingerprints(X: Any) -> Array:
         block = np.asarray(X[rows], dtype=np.float64)
         fingerprints[rows] = (_bits(block) * multipliers).sum(axis=1, dtype=np.uint64)
     return fingerprints
+
+
+def row_projections(X: Any) -> Array:
+    """Two numbers for each row, its products with two fixed random vectors.
+
+    Rows that differ have other numbers, up to chance, at a hundredth of the rows' own
+    memory. A row's numbers do not depend on the rows around it, up to rounding.
+    """
+    rng = np.random.default_rng(20180129)
+    directions = rng.standard_normal((X.shape[1], 2))
+    found = np.empty((X.shape[0], 2))
+    for rows in row_blocks(X.shape[0], max(1, 2**21 // max(X.shape[1], 1))):
+        block = X[rows]
+        wide = block if sp.issparse(block) else np.asarray(block, dtype=np.float64)
+        found[rows] = wide @ directions
+    return found
 
 
 def _bits(values: Array) -> Array:

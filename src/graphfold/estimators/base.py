@@ -22,8 +22,10 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
+from graphfold.estimators.landmarks import check_landmarks, n_landmarks
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
+from graphfold.estimators.row_keys import RowKeys
 from graphfold.estimators.strength_path import strength_path
 from graphfold.graphs import GraphRecipe, Laplacian, graphs_from
 from graphfold.kernels import Kernel
@@ -37,8 +39,10 @@ from graphfold.model.extend import (
     data_share,
     graph_shares,
 )
+from graphfold.model.landmark_share import landmark_share
 from graphfold.model.plan import Plan, make_plan
 from graphfold.model.problem import Problem
+from graphfold.model.span import features_of
 from graphfold.model.strength import data_scale, graph_size
 from graphfold.model.terms import Term, has_cheap_factor, kernel_terms
 from graphfold.solvers import Eigenpairs
@@ -130,6 +134,9 @@ class GraphEmbedding(
 
     #: labels of the rows of the fit, whether or not a graph asks for them
     _row_labels: Array | None = None
+    #: the rows of the fit; where they are not kept, by what they are known again
+    _X_fit: Any = None
+    _row_keys: RowKeys | None = None
 
     def _fit_rows(
         self,
@@ -141,11 +148,24 @@ class GraphEmbedding(
         constrain: Constrain | None = None,
     ) -> FitProgress:
         """Solve for the rows of X, which have been read, and keep what was found."""
-        X = X.copy()  # as KernelPCA does: the caller may change X afterwards
+        if hasattr(self, "landmarks"):
+            check_landmarks(self, X.shape[0], self._row_labels)
+        keys = None
+        if self._by_landmarks(X):
+            keys = RowKeys.of(X)
+        if keys is None or self._needs_rows(graphs):
+            X = X.copy()  # as KernelPCA does: the caller may change X afterwards
         progress = FitProgress(self, X, y)
         strength = self._choose_strength(X, labels, graphs, rng, constrain, progress)
         fit = prepare(
-            self, X, labels, graphs, rng, constrain=constrain, progress=progress
+            self,
+            X,
+            labels,
+            graphs,
+            rng,
+            constrain=constrain,
+            progress=progress,
+            projections=None if keys is None else keys.projections,
         )
         if len(fit.kernels) > 1 or not self._has_rows():
             advice.on_indefinite(fit.problem, rng)
@@ -153,6 +173,8 @@ class GraphEmbedding(
         advice.on_convergence(result.pairs)
         advice.on_alternation(result)
         self._keep(fit, result, labels)
+        kept = keys is None or self._needs_rows(graphs)
+        self._X_fit, self._row_keys = (X, None) if kept else (None, keys)
         self.graph_strength_ = strength if graphs else 0.0
         return progress
 
@@ -197,19 +219,25 @@ class GraphEmbedding(
             solver=self.solver,
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
+            landmarks=n_landmarks(self),
         )
 
     def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:
         problem, pairs = result.problem, result.pairs
         X, kernel = fit.X, fit.kernel_of(problem)
         V = pairs.vectors.astype(floating(X.dtype), copy=False)
-        data = self._data_share(problem, kernel, X, V)
+        if fit.landmarks is None:
+            data = self._data_share(problem, kernel, X, V)
+        else:
+            features = list(fit.landmarks.features.values())
+            data = landmark_share(problem, features, features_of(problem), V)
         shares = self._graph_shares(problem, fit.statement.laplacians, V)
         self._extension = Extension(V, pairs.values, data, shares)
         self._scales = self._extension.column_scales(self.scaling)
         if self.scaling == "eigenvalue" and data is not None:
             advice.on_energies(self._extension.sound_energies())
-        self._X_fit, self._fit_labels, self._sources = X, labels, fit.sources
+        self._fit_labels, self._sources = labels, fit.sources
+        self._keep_landmarks(fit)
         self.kernel_ = kernel
         self.kernel_names_ = list(fit.kernels)
         self.kernel_weights_ = np.array(problem.theta)
@@ -229,6 +257,22 @@ class GraphEmbedding(
         self.formula_ = str(problem)
         self._turn(self._eigenvalues(pairs), V)
         self._keep_energies(data)
+
+    def _keep_landmarks(self, fit: Fit) -> None:
+        for name in ("landmarks_", "landmark_error_"):
+            self.__dict__.pop(name, None)
+        if fit.landmarks is not None:
+            self.landmarks_ = fit.landmarks.rows
+            self.landmark_error_ = fit.landmarks.lost
+
+    def _by_landmarks(self, X: Any) -> bool:
+        """Whether the fit will look at X through landmarks."""
+        return self._plan(self._kernels(X), X).way == "landmarks"
+
+    def _needs_rows(self, graphs: Sources) -> bool:
+        """Whether the rows of the fit have to be kept: edges of new rows end there."""
+        recipes = any(isinstance(graph, GraphRecipe) for graph in graphs.values())
+        return recipes or bool(getattr(self, "fit_inverse_transform", False))
 
     def _keep_energies(self, data: Any) -> None:
         self.__dict__.pop("explained_variance_ratio_", None)
@@ -262,6 +306,7 @@ class GraphEmbedding(
             self._fit_labels,
             self._sources,
             by_content=self._knows_rows_by_content(),
+            keys=self._row_keys,
         )
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice
+from graphfold.estimators.landmarks import Landmarks, choose, landmarks_of
 from graphfold.estimators.progress import FitProgress
 from graphfold.estimators.statement import (
     FittedGraph,
@@ -26,6 +28,7 @@ from graphfold.model import path
 from graphfold.model.alternate import Alternation, alternate, solved
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
+from graphfold.model.refine import in_span
 from graphfold.solvers import choose_solver
 
 Sources = Mapping[str, Graph | GraphRecipe]
@@ -46,6 +49,7 @@ class Fit:
     statement: Statement
     problem: Problem
     how: dict[str, Any]
+    landmarks: Landmarks | None = None
 
     def kernel_of(self, problem: Problem) -> Kernel | None:
         """The kernels as one, at the weights of a problem."""
@@ -61,16 +65,21 @@ class Fit:
         estimator = self.estimator
         problem = self.problem.with_gamma(strength * self.statement.unit)
         d, how = estimator.n_components, dict(self.how)
+        span = self.statement.span
         if progress is not None:
             how["observer"] = progress.round_done
         learned = estimator.weights == "learn"
         several = len(problem.kernels) > 1 or (strength and len(problem.graphs) > 1)
-        if not (learned and several):
-            result = solved(problem, d, **how)
-        else:
+        learn = None
+        if learned and several:
             say = None if progress is None else progress.objective_risen
             norm = float(estimator.weight_norm)
-            result = alternate(problem, d, norm=norm, on_round=say, **how)
+            learn = partial(alternate, norm=norm, on_round=say)
+        if span is not None:
+            speaks = bool((strength and problem.graphs) or problem.fixed)
+            refined = speaks and estimator.refine is not False
+            return in_span(span, problem, d, learn=learn, refined=refined, **how)
+        result = (learn or solved)(problem, d, **how)
         self.how["start"] = result.pairs.start  # the next strength starts here
         return result
 
@@ -85,14 +94,26 @@ def prepare(
     constrain: Constrain | None = None,
     progress: FitProgress | None = None,
     quiet: bool = False,
+    projections: Array | None = None,
 ) -> Fit:
-    """State the problem of these rows; ``quiet`` where a trial is made, not the fit."""
-    kernels = bind_all(estimator._kernels(X), X, rng)
-    if not kernels and not graphs:
+    """State the problem of these rows; ``quiet`` where a trial is made, not the fit.
+
+    ``projections`` are those of the rows of X, if they are known already.
+    """
+    asked = estimator._kernels(X)
+    if not asked and not graphs:
         raise GraphfoldError("kernel must not be None where there is no graph")
+    plan = estimator._plan(asked, X)
+    landmarks = None
+    if plan.way == "landmarks":
+        known = estimator._row_labels
+        chosen = choose(estimator, X, known, plan.landmarks, rng, projections)
+        landmarks = landmarks_of(estimator, X, chosen, plan.rank, rng)
+        kernels = landmarks.kernels
+    else:
+        kernels = bind_all(asked, X, rng)
     if not quiet:
         advice.on_kernels(kernels, X, rng)
-    plan = estimator._plan(kernels, X)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
     usual = choose_solver(X.shape[0], min(estimator.n_components, X.shape[0])).solver
@@ -103,10 +124,21 @@ def prepare(
         "max_iter": estimator.max_iter,
         "rng": rng,
     }
-    statement = state_problem(estimator, kernels, X, fitted, plan, how)
+    statement = state_problem(estimator, kernels, X, fitted, plan, how, landmarks)
     problem = statement.problem if constrain is None else constrain(statement)
     if progress is not None:
         progress.say(f"plan: {plan}")
         progress.say(str(problem.with_gamma(statement.unit)))
     how["start"] = statement.start
-    return Fit(estimator, X, kernels, sources, fitted, plan, statement, problem, how)
+    return Fit(
+        estimator,
+        X,
+        kernels,
+        sources,
+        fitted,
+        plan,
+        statement,
+        problem,
+        how,
+        landmarks,
+    )

@@ -82,9 +82,21 @@ class GraphKernelPCA(RowEmbedding):
         unit length; or unit variance.
     solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}, \
 default="auto"
+    landmarks : int, array or list of labels, default=None
+        For many rows: see the kernel through so many rows, or through these (rows of
+        their own, labels of rows of X, or positions where rows have none). The graph
+        stays whole. Needs memory for n x landmarks numbers of four bytes, or less if
+        ``max_memory`` says so.
+    landmark_choice : {"uniform", "k-means++", "leverage"}, default="uniform"
+        How a number of landmarks is chosen.
+    refine : "auto" or bool, default="auto"
+        With landmarks and a graph, go on from the best function of the features to the
+        answer of the whole problem. False: the best function of a row's features and
+        of those of its neighbours. "auto" refines where there is a graph.
     max_memory : int or str, default=None
         Budget such as "2GB" beyond X and the graph; a kernel matrix that does not fit
-        is computed in strips at each product.
+        is computed in strips at each product, and where even that does not fit,
+        landmarks are used.
     align_to : array (n, n_components), DataFrame or fitted estimator, default=None
         Turn the axes to lie as near as possible to these, eigenvalues carried along;
         rows are met by label where both sides have labels. ``residuals_`` and
@@ -118,6 +130,8 @@ default="auto"
     n_graph_components_ : its number of connected components
     axis_report_ : eigengaps, how far each axis may turn, interchangeable axes
     explained_variance_ratio_ : v'Kv / tr K for each component
+    landmarks_ : the rows that are landmarks, where there are any
+    landmark_error_ : share of the variance in feature space that they do not see
     components_ : unit loadings, for the linear kernel
     formula_ : the problem that was solved, as a text
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
@@ -156,6 +170,9 @@ default="auto"
         center: bool = True,
         scaling: str = "eigenvalue",
         solver: str = "auto",
+        landmarks: Any = None,
+        landmark_choice: str = "uniform",
+        refine: bool | str = "auto",
         max_memory: int | str | None = None,
         align_to: Any = None,
         fit_inverse_transform: bool = False,
@@ -181,6 +198,9 @@ default="auto"
         self.center = center
         self.scaling = scaling
         self.solver = solver
+        self.landmarks = landmarks
+        self.landmark_choice = landmark_choice
+        self.refine = refine
         self.max_memory = max_memory
         self.align_to = align_to
         self.fit_inverse_transform = fit_inverse_transform
@@ -197,10 +217,19 @@ default="auto"
         """What only a kernel has: loadings, and the way back to X."""
         self.__dict__.pop("components_", None)
         if isinstance(self.kernel_, Linear):
-            loadings = self._extension.loadings(self._X_fit)
+            loadings = self._extension.loadings(*self._expansion_rows())
             T = self._rotation
             self.components_ = loadings if T is None else T.T @ loadings
         self._preimage = self._learn_preimage(self._X_fit, rng)
+
+    def _expansion_rows(self) -> tuple[Any, Array]:
+        """Rows and weights of k(x, rows) W, what components are as functions of x.
+
+        The rows of the fit, or the landmarks in their place.
+        """
+        if not hasattr(self, "landmarks_"):
+            return self._X_fit, self._extension.V
+        return self._extension.rows_of_expansion()
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """X as numbers; several kernel matrices side by side."""

@@ -46,17 +46,12 @@ def importances(estimator: Any, component: int) -> FeatureImportances:
     """Root mean square of the gradient times the spread of each column, as shares."""
     d = estimator.embedding_.shape[1]
     component = check.integer_between("component", component, 0, d - 1)
-    X, V = estimator._X_fit, estimator._extension.V
     energies = estimator._extension.sound_energies()
     # each axis is k(x, .) v / v'Kv, scaled, then turned if the axes were aligned
     turn = np.eye(d) if estimator._rotation is None else estimator._rotation
     scales = estimator._scales * np.where(energies != 0, 1.0, 0.0)
     scales = scales / np.where(energies != 0, energies, 1.0)
-    weights = V @ (scales * turn[:, component])
-    if estimator.center:
-        weights = weights - weights.mean()  # the mean of k(x, .) has a gradient too
-    rows = np.linspace(0, X.shape[0] - 1, min(MOST_ROWS, X.shape[0])).astype(int)
-    gradient = gradient_of_expansion(estimator.kernel_, X[rows], X, weights)
+    gradient, X = _gradient(estimator, scales * turn[:, component])
     moved = np.sqrt(np.mean(np.square(gradient, dtype=np.float64), axis=0))
     shares = moved * _spread(X)
     total = shares.sum()
@@ -66,6 +61,30 @@ def importances(estimator: Any, component: int) -> FeatureImportances:
     return FeatureImportances(
         component, [str(n) for n in names], shares / total if total > 0 else shares
     )
+
+
+def _gradient(estimator: Any, turn: Array) -> tuple[Array, Any]:
+    """The gradient of a combination of components at some rows, and all the rows.
+
+    By landmarks, where there are any: then they are the rows.
+    """
+    if not hasattr(estimator, "landmarks_"):
+        X, weights = estimator._X_fit, estimator._extension.V @ turn
+        if estimator.center:
+            weights = weights - weights.mean()  # the mean of k(x, .) has a gradient
+        expansions = [(1.0, estimator.kernel_, weights)]
+    else:
+        X = estimator.landmarks_
+        expansions = [
+            (part.weight, part.kernel, part.W[:, :-1] @ turn)
+            for part in estimator._extension.data.expansions
+        ]
+    rows = X[np.linspace(0, X.shape[0] - 1, min(MOST_ROWS, X.shape[0])).astype(int)]
+    gradient = sum(
+        weight * gradient_of_expansion(kernel, rows, X, weights)
+        for weight, kernel, weights in expansions
+    )
+    return np.asarray(gradient), X
 
 
 def _spread(X: Any) -> Array:

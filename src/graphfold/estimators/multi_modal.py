@@ -70,8 +70,8 @@ class MultiModalGraphEmbedding(GraphEmbedding):
         Width of the kernel.
     graph_strength : float, default=1.0
         Strength of the graphs where there is a kernel.
-    normalize, center, scaling, solver, max_memory, align_to, tol, max_iter, \
-random_state, verbose :
+    normalize, center, scaling, solver, landmarks, landmark_choice, refine, \
+max_memory, align_to, tol, max_iter, random_state, verbose :
         As in :class:`GraphKernelPCA`. Without a kernel ``scaling="eigenvalue"`` is
         "orthonormal".
     n_jobs : int, default=None
@@ -132,6 +132,9 @@ random_state, verbose :
         center: bool = True,
         scaling: str = "eigenvalue",
         solver: str = "auto",
+        landmarks: Any = None,
+        landmark_choice: str = "uniform",
+        refine: bool | str = "auto",
         max_memory: int | str | None = None,
         align_to: Any = None,
         tol: float | None = None,
@@ -158,6 +161,9 @@ random_state, verbose :
         self.center = center
         self.scaling = scaling
         self.solver = solver
+        self.landmarks = landmarks
+        self.landmark_choice = landmark_choice
+        self.refine = refine
         self.max_memory = max_memory
         self.align_to = align_to
         self.tol = tol
@@ -373,11 +379,8 @@ random_state, verbose :
 
     def _responses(self) -> Any:
         auto = isinstance(self.response, str)
-        if auto and self.response != "auto":
-            raise GraphfoldError(
-                'response must be "auto", one of graphfold.responses, None, a list or '
-                f"a dict; got {self.response!r}"
-            )
+        if auto:
+            check.one_of("response", self.response, ("auto",))
         return Diffusion("auto") if auto else self.response
 
 

@@ -23,6 +23,7 @@ from graphfold.errors import (
     LabelError,
     UnlabelledRowsWarning,
 )
+from graphfold.estimators.row_keys import RowKeys
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.labels import (
     LabelIndex,
@@ -111,13 +112,20 @@ class FitRows:
 
     ``graphs`` are those of the constructor by name, recipes bound to X. Rows are known
     by label; where a graph was made from X (or from y: ``by_content``) a row without
-    label that equals one of the fit *is* that node.
+    label that equals one of the fit *is* that node. Of a large fit ``keys`` are kept in
+    the place of the rows.
     """
 
     X: Any
     labels: Array | None
     graphs: Mapping[str, Graph | GraphRecipe]
     by_content: bool = False
+    keys: RowKeys | None = None
+
+    @property
+    def n(self) -> int:
+        """How many rows the fit had."""
+        return int(self.X.shape[0]) if self.keys is None else len(self.keys)
 
     def meet(
         self, X: Any, labels: Array | None, edges: Any
@@ -185,11 +193,14 @@ class FitRows:
         only_from_X = bool(recipes) and all(recipes)
         if labels is None or self.labels is None or only_from_X:
             if self.by_content or any(recipes):
-                return matching_rows(X, self.X)
+                return self._equal_to(X)
             return np.full(X.shape[0], -1)
         known = LabelIndex(self.labels).find(labels)
         rows = np.flatnonzero(known >= 0)
-        same = rows_equal(X[rows], self.X, known[rows], rtol=_SAME_FEATURES)
+        if self.keys is None:
+            same = rows_equal(X[rows], self.X, known[rows], rtol=_SAME_FEATURES)
+        else:
+            same = self.keys.equal(X[rows], known[rows], _SAME_FEATURES)
         if not same.all():
             differing = labels[rows[~same]]
             raise LabelError(
@@ -199,13 +210,18 @@ class FitRows:
             )
         return known
 
+    def _equal_to(self, X: Any) -> Array:
+        if self.keys is not None:
+            return self.keys.matching(X)
+        return matching_rows(X, self.X)
+
     def _given(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
         """``edges=`` of transform as a matrix from new rows to the rows of the fit.
 
         Either that matrix itself, or a list of (row, node) or (row, node, weight),
         where rows and nodes are labels if there are any, else positions.
         """
-        n_fit = self.X.shape[0]
+        n_fit = self.n
         if isinstance(edges, list | tuple):
             edges = self._matrix_from_list(edges, n_rows, labels)
         if not sp.issparse(edges):
@@ -225,7 +241,7 @@ class FitRows:
     def _matrix_from_list(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
         if not all(len(edge) in (2, 3) for edge in edges):
             raise GraphError("edges must be pairs (row, node) or triples with a weight")
-        n_fit = self.X.shape[0]
+        n_fit = self.n
         own = LabelIndex(np.arange(n_rows) if labels is None else labels)
         other = LabelIndex(np.arange(n_fit) if self.labels is None else self.labels)
         rows = own.find(as_labels([edge[0] for edge in edges]))

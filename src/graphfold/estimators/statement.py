@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from graphfold.arrays import Array, floating
 from graphfold.errors import GraphError, GraphfoldError, LabelError
 from graphfold.estimators import advice, rows
+from graphfold.estimators.landmarks import Landmarks
 from graphfold.graphs import (
     Graph,
     GraphRecipe,
@@ -24,7 +25,9 @@ from graphfold.kernels import Kernel
 from graphfold.model.alternate import equal_weights
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
+from graphfold.model.span import Span, span_of
 from graphfold.model.terms import Term, graph_term, spread
+from graphfold.operators import LowRank
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -111,7 +114,8 @@ class Statement:
     """A problem stated for the rows of a fit, and what the extension needs of it.
 
     ``unit`` is the gamma of strength 1; ``top`` the size of the data, in which other
-    strengths are measured; ``start`` a first guess of the eigenvectors.
+    strengths are measured; ``start`` a first guess of the eigenvectors; ``span`` the
+    span of the landmarks' features, where there are landmarks.
     """
 
     problem: Problem
@@ -119,6 +123,7 @@ class Statement:
     unit: float = 1.0
     top: float = 1.0
     start: Array | None = None
+    span: Span | None = None
 
 
 def state_problem(
@@ -128,12 +133,19 @@ def state_problem(
     graphs: Mapping[str, FittedGraph],
     plan: Plan,
     how: dict[str, Any],
+    landmarks: Landmarks | None = None,
 ) -> Statement:
     """M = sum theta K + gamma sum beta R at its first weights, gamma of strength 1.
 
     Nothing is solved but the scale of the data.
     """
-    data = estimator._data_terms(kernels, X, plan, how["rng"])
+    if landmarks is None:
+        data = estimator._data_terms(kernels, X, plan, how["rng"])
+    else:
+        data = tuple(
+            Term(name, LowRank(part.of(X), name="K"))
+            for name, part in landmarks.features.items()
+        )
     norm, normalize = float(estimator.weight_norm), estimator.normalize
     if len(data) > 1 and normalize:
         data = tuple(_of_unit_trace(term, center=estimator.center) for term in data)
@@ -164,10 +176,25 @@ def state_problem(
         trivial=estimator._trivial(laplacians),
     )
     problem = problem.with_weights(theta, beta)
+    span = None
+    if landmarks is not None:
+        span = span_of(problem, laplacians, wide=not _refined(estimator, graphs))
     if not normalize or not (graphs or estimator._measures_the_data()):
-        return Statement(problem, laplacians)
+        return Statement(problem, laplacians, span=span)
+    if span is not None and span.dimension:
+        # the size of the data is known in the span: K is nothing elsewhere
+        measured = span.project(problem)
+        unit, top, _ = estimator._scales_of(measured, laplacians, how)
+        return Statement(problem, laplacians, unit, top, span=span)
     unit, top, start = estimator._scales_of(problem, laplacians, how)
-    return Statement(problem, laplacians, unit, top, start)
+    return Statement(problem, laplacians, unit, top, start, span)
+
+
+def _refined(estimator: Any, graphs: Mapping[str, FittedGraph]) -> bool:
+    """Whether the answer in the span is only where the search begins."""
+    if estimator.refine == "auto":
+        return bool(graphs) or estimator._measures_the_data()
+    return bool(estimator.refine)
 
 
 def _among(

@@ -292,11 +292,21 @@ class Extension:
         }[scaling]
         return np.asarray(scales, dtype=self.V.dtype)
 
-    def loadings(self, X: Any) -> Array:
-        """Unit directions X'v / sqrt(v'Kv) of the linear kernel, one a row."""
+    def rows_of_expansion(self) -> tuple[Any, Array]:
+        """Rows and weights of the one expansion that the components are."""
+        assert self.data is not None
+        (expansion,) = self.data.expansions
+        assert expansion.W is not None
+        return expansion.X, expansion.W[:, :-1]
+
+    def loadings(self, X: Any, W: Array) -> Array:
+        """Unit directions X'w / sqrt(v'Kv) of the linear kernel, one a row.
+
+        The components are k(x, X) W: W is V where X are the rows of the fit.
+        """
         energies = self.sound_energies()
         lengths = np.sqrt(np.where(energies > 0, energies, np.inf))
-        return np.asarray((X.T @ self.V).T / lengths[:, None], dtype=self.V.dtype)
+        return np.asarray((X.T @ W).T / lengths[:, None], dtype=self.V.dtype)
 
     def sound_energies(self) -> Array:
         """v'Kv, with what is rounding noise set to 0: there is no such direction."""

@@ -47,6 +47,9 @@ class Plan:
     strip: int
     peak_bytes: int
     seconds: float
+    way: str = "exact"
+    landmarks: int | None = None
+    rank: int | None = None
 
     def __str__(self) -> str:
         return (
@@ -64,6 +67,7 @@ def make_plan(
     solver: str,
     max_memory: int | None,
     timed: bool = False,
+    landmarks: int | None = None,
 ) -> Plan:
     """Stored where it fits, tiled where it does not; an error where neither does.
 
@@ -71,6 +75,10 @@ def make_plan(
     """
     n, itemsize = X.shape[0], floating(X.dtype).itemsize
     choice = choose_solver(n, min(d, n), solver)
+    if landmarks is not None:
+        return Plan(
+            n, d, "features", "chebyshev", "x", 0, 0, 0.0, "landmarks", landmarks
+        )
     budget = max_memory if max_memory is not None else free_memory()
     width = min(d + 4, n)
     # where products are cheap the solver's space is wide

@@ -31,7 +31,9 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
     room = M.n - request.avoid.shape[1]
     width = min(max(2 * d, d + 8), room)
     degree = max(DEGREE, min(8 * filter_degree(M), 2 * LARGEST_DEGREE))
-    bottom = lowest_eigenvalue_bound(M, request.rng)
+    bottom = request.bottom
+    if bottom is None:
+        bottom = lowest_eigenvalue_bound(M, request.rng)
 
     V = request.random_block(width)
     MV = M.apply(V)

@@ -85,6 +85,7 @@ def top_eigenpairs(
     start: Array | None = None,
     needed: int | None = None,
     observer: Observer | None = None,
+    bottom: float | None = None,
 ) -> Eigenpairs:
     """The d algebraically largest eigenpairs of M.
 
@@ -110,6 +111,8 @@ def top_eigenpairs(
         How many of the d pairs have to converge; by default all.
     observer : callable, default=None
         Called with an ``Iteration`` after each round; returning True stops.
+    bottom : float, default=None
+        A bound of the spectrum from below, where more is known than M tells.
 
     Examples
     --------
@@ -130,6 +133,7 @@ def top_eigenpairs(
         start=start,
         needed=d if needed is None else needed,
         observer=observer,
+        bottom=bottom,
     )
     if (
         solver == "auto"

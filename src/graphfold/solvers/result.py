@@ -61,7 +61,8 @@ class Request:
 
     Of the d pairs only the first ``needed`` have to converge; the others come along as
     they are. ``avoid`` holds orthonormal columns that answers must be orthogonal to; M
-    must map their complement into itself.
+    must map their complement into itself. ``bottom`` bounds the spectrum from below,
+    where more is known than the operator tells.
     """
 
     M: SymmetricOperator
@@ -73,6 +74,7 @@ class Request:
     start: Array | None
     needed: int
     observer: Observer | None
+    bottom: float | None = None
 
     def random_block(self, width: int) -> Array:
         """An orthonormal starting block: the given start, filled up at random."""

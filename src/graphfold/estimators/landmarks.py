@@ -1,0 +1,159 @@
+"""``landmarks=`` of the estimators: how many, which rows, or rows of their own."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array
+
+from graphfold import check
+from graphfold.arrays import Array, first_equal_rows
+from graphfold.errors import GraphfoldError, LabelError
+from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
+from graphfold.kernels import Kernel
+from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
+from graphfold.kernels.names import bind_all
+from graphfold.model.landmarks import CHOICES, choose_landmarks
+
+#: rows at which the loss is estimated
+N_PROBES = 1000
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Rows that stand for all, and the features that they give for each kernel.
+
+    ``lost`` is the share of the variance in feature space that they do not see.
+    """
+
+    rows: Any
+    kernels: dict[str, Kernel]
+    features: dict[str, LandmarkFeatures]
+    lost: float
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+
+def n_landmarks(estimator: Any) -> int | None:
+    """How many landmarks are asked for; None where none are."""
+    asked = getattr(estimator, "landmarks", None)
+    if asked is None or isinstance(asked, numbers.Integral):
+        return None if asked is None else int(asked)
+    return int(asked.shape[0]) if hasattr(asked, "shape") else len(asked)
+
+
+def check_landmarks(estimator: Any, n: int, labels: Array | None) -> None:
+    """Ranges of ``landmarks`` and its companions, before any work."""
+    check.one_of("landmark_choice", estimator.landmark_choice, CHOICES)
+    if not (isinstance(estimator.refine, str) and estimator.refine == "auto"):
+        try:
+            check.flag("refine", estimator.refine)
+        except GraphfoldError:
+            raise GraphfoldError(
+                f'refine must be "auto", True or False; got {estimator.refine!r}'
+            ) from None
+    asked = estimator.landmarks
+    if asked is None:
+        return
+    if isinstance(asked, numbers.Number | str):
+        d = int(estimator.n_components)
+        check.integer_between(
+            "landmarks", asked, d, n, f"n_components={d} and X has {n} rows"
+        )
+        return
+    if np.ndim(asked) == 1:
+        positions_of(asked, labels, n)
+
+
+def positions_of(asked: Any, labels: Array | None, n: int) -> Array:
+    """Rows that a list of labels, or of positions where there are none, names."""
+    names = as_labels(asked)
+    repeated = first_duplicate(names)
+    if repeated is not None:
+        raise LabelError(f"landmarks must be distinct; {repeated!r} occurs twice")
+    found = LabelIndex(np.arange(n) if labels is None else labels).find(names)
+    lost = names[found < 0]
+    if len(lost):
+        what = "positions" if labels is None else "labels"
+        raise LabelError(
+            f"landmarks must be {what} of rows of X; {check.some_of(lost)} "
+            f"{'is' if len(lost) == 1 else 'are'} not"
+        )
+    return np.sort(found)
+
+
+def given_rows(asked: Any, X: Any) -> Any:
+    """Landmarks that are rows of their own, with the columns and precision of X."""
+    rows = check_array(
+        asked, accept_sparse="csr", dtype=[X.dtype], input_name="landmarks"
+    )
+    if rows.shape[1] != X.shape[1]:
+        raise GraphfoldError(
+            f"landmarks must have the {X.shape[1]} columns of X; got {rows.shape[1]}"
+        )
+    first = first_equal_rows(rows)
+    copies = np.flatnonzero(first != np.arange(len(first)))
+    if len(copies):
+        raise GraphfoldError(
+            f"landmarks must be distinct; row {copies[0]} equals row "
+            f"{first[copies[0]]} ({len(copies)} copies in all)"
+        )
+    if sp.issparse(X):
+        return sp.csr_array(rows)
+    return rows.toarray() if sp.issparse(rows) else rows
+
+
+def choose(
+    estimator: Any,
+    X: Any,
+    labels: Array | None,
+    count: int | None,
+    rng: np.random.Generator,
+    projections: Array | None = None,
+) -> Any:
+    """The rows that are landmarks."""
+    asked = estimator.landmarks
+    if asked is not None and not isinstance(asked, numbers.Integral):
+        if np.ndim(asked) == 1 and not sp.issparse(asked):
+            return X[positions_of(asked, labels, X.shape[0])]
+        return given_rows(asked, X)
+    wanted = int(asked if asked is not None else count or 0)
+    kernels = estimator._kernels(X)
+    if estimator.landmark_choice == "leverage":
+        sample = X[np.sort(rng.choice(X.shape[0], min(2000, X.shape[0]), False))]
+        kernels = bind_all(kernels, sample, rng)
+    chosen = choose_landmarks(
+        X, wanted, estimator.landmark_choice, list(kernels.values()), rng, projections
+    )
+    return X[chosen]
+
+
+def landmarks_of(
+    estimator: Any, X: Any, rows: Any, rank: int | None, rng: np.random.Generator
+) -> Landmarks:
+    """Kernels bound to the landmarks, and their features; ``rank`` columns of each.
+
+    A median width looks at the landmarks alone, so that all who have them agree on it.
+    """
+    kernels = bind_all(estimator._kernels(X), rows, rng)
+    unfit = [name for name, kernel in kernels.items() if not kernel.pointwise]
+    if unfit or not kernels or not estimator._has_rows():
+        raise GraphfoldError(
+            "landmarks must be None unless every kernel is a function of two rows; "
+            f"got kernel={estimator.kernel!r}"
+        )
+    features = {
+        name: landmark_features(kernel, rows, center=estimator.center)
+        for name, kernel in kernels.items()
+    }
+    n = X.shape[0]
+    probes = X[np.sort(rng.choice(n, min(N_PROBES, n), replace=False))]
+    if rank is not None:
+        features = {name: part.with_rank(rank, X) for name, part in features.items()}
+    lost = [part.lost_share(probes) for part in features.values()]
+    return Landmarks(rows, kernels, features, float(np.mean(lost)))

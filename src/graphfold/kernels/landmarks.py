@@ -1,0 +1,133 @@
+"""What a few rows, the landmarks, see of a kernel: short feature vectors for all rows.
+
+The Nystrom features of a row x are phi(x) = k(x, Z) W with Z the landmarks and W the
+inverse square root of k(Z, Z), so that phi(x)'phi(y) is the kernel as far as the
+landmarks can tell. They are float32 and made block by block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array, inverse_root, row_blocks, small_eigenbasis
+from graphfold.kernels.base import Kernel
+from graphfold.threads import in_order
+
+#: directions of k(Z, Z) below this share of the largest are rounding, or copies
+WHITENING_CUT = 1e-6
+#: rows of a block; within it, rows whose kernel values stay in the cache
+BLOCK, STRIP = 2048, 256
+#: share of the mean in k(Z, Z) from which it is taken off before rounding to float32
+MEAN_DOMINATES = 0.9
+
+
+@dataclass(frozen=True)
+class LandmarkFeatures:
+    """phi(x) = k(x, Z) W - offset.
+
+    The offset puts the mean of the landmarks' own features at the origin where the
+    problem is centred. ``means`` are those of the columns of k(Z, Z) where the mean
+    dominates the kernel, as it does in the linear kernel of rows far from the origin.
+    """
+
+    kernel: Kernel
+    rows: Any
+    whitening: Array
+    offset: Array
+    means: Array | None = None
+    grand_mean: float | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of features."""
+        return self.whitening.shape[1]
+
+    def of(self, X: Any) -> Array:
+        """The features of all rows of X."""
+        features = np.empty((X.shape[0], self.rank), dtype=np.float32)
+
+        def fill(rows: slice) -> None:
+            features[rows] = self.of_block(X[rows])
+
+        for _ in in_order(fill, row_blocks(X.shape[0], BLOCK)):
+            pass
+        return features
+
+    def of_block(self, X: Any) -> Array:
+        """The features of some rows, in one piece of memory."""
+        n = X.shape[0]
+        values = np.empty((n, self.whitening.shape[0]), dtype=np.float32)
+        for rows in row_blocks(n, STRIP):
+            block = self.kernel.block(X[rows], self.rows)
+            if self.means is not None:
+                block = block - self.means
+                block -= block.mean(axis=1, keepdims=True)
+            values[rows] = block
+        features = values @ self.whitening.astype(np.float32)
+        if self.means is None:
+            features -= self.offset.astype(np.float32)
+        return features
+
+    def coefficients(self, loadings: Array) -> tuple[Array, Array]:
+        """C and c with phi(x) loadings = k(x, Z) C - c."""
+        wide = loadings.astype(np.float64)
+        return self.whitening @ wide, self.offset @ wide
+
+    def with_rank(self, rank: int, X: Any) -> Self:
+        """The ``rank`` leading directions of the features of X; nothing is held."""
+        if rank >= self.rank:
+            return self
+        n, total = X.shape[0], np.zeros(self.rank)
+        gram = np.zeros((self.rank, self.rank))
+
+        def moments(rows: slice) -> tuple[Array, Array]:
+            features = self.of_block(X[rows])
+            return features.T @ features, features.sum(axis=0, dtype=np.float64)
+
+        for part, sums in in_order(moments, row_blocks(n, BLOCK)):
+            gram += part
+            total += sums
+        _, directions = small_eigenbasis(gram - np.outer(total, total) / n)
+        kept = directions[:, ::-1][:, :rank]
+        return replace(self, whitening=self.whitening @ kept, offset=self.offset @ kept)
+
+    def lost_share(self, X: Any) -> float:
+        """Share of the variance of some rows in feature space that is not seen."""
+        own = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
+        if self.grand_mean is not None:
+            # squared distances to the landmarks' mean in the space of the kernel
+            values = np.asarray(self.kernel.block(X, self.rows), dtype=np.float64)
+            own = own - 2 * values.mean(axis=1) + self.grand_mean
+        seen = np.square(self.of_block(X), dtype=np.float64).sum()
+        total = float(own.sum())
+        return float(np.clip(1 - seen / total, 0.0, 1.0)) if total > 0 else 0.0
+
+
+def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFeatures:
+    """The features that some landmarks give, whitened.
+
+    Directions in which the landmarks hardly differ, near-duplicates among them, are
+    dropped. Where the problem is centred the kernel is, about the landmarks: a mean
+    common to all rows would take all the digits of single precision.
+    """
+    exact = rows if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
+    K = np.asarray(kernel.gram(exact), dtype=np.float64)
+    size = float(np.abs(np.diagonal(K)).mean())
+    means = K.mean(axis=1)
+    grand = float(means.mean())
+    if center:
+        K = K - means - means[:, None] + grand
+    largest = max(float(np.diagonal(K).max()), np.finfo(float).tiny)
+    whitening = inverse_root(K, max(WHITENING_CUT, 1e-12 * size / largest))
+    if not center:
+        return LandmarkFeatures(kernel, rows, whitening, np.zeros(whitening.shape[1]))
+    # (k(x, Z) - mean k(Z, Z)) H W with H = I - 11'/m, read as k(x, Z) (H W) - offset
+    whitening = whitening - whitening.mean(axis=0)
+    dominated = abs(grand) > MEAN_DOMINATES * size
+    return LandmarkFeatures(
+        kernel, rows, whitening, means @ whitening, means if dominated else None, grand
+    )

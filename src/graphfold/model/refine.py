@@ -1,0 +1,81 @@
+"""The answer in a span, and from there the answer itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import signs_of_columns
+from graphfold.model.alternate import Alternation, solved
+from graphfold.model.problem import Problem
+from graphfold.model.span import Span
+from graphfold.solvers import Eigenpairs
+from graphfold.solvers.filtering import lowest_eigenvalue_bound
+
+#: residual of a refined answer: landmarks are a hundredth off, more digits are lost
+REFINED = 1e-3
+#: a problem in the span is small: it is solved to what float32 features are worth
+IN_SPAN = 1e-6
+
+
+def in_span(
+    span: Span,
+    problem: Problem,
+    d: int,
+    *,
+    learn: Callable[..., Alternation] | None = None,
+    refined: bool,
+    **how: Any,
+) -> Alternation:
+    """Solve a problem in a span, weights and all; then, if asked, on all n-vectors.
+
+    Refining is Chebyshev-filtered iteration of a block that starts with the answer in
+    the span: what a function of the features cannot say, the graph adds.
+    """
+    tol, solver = how.pop("tol", None), how.pop("solver", "auto")
+    how.pop("start", None)
+    if span.dimension <= d:
+        # the features know fewer directions than are asked for
+        return _on_all(problem, d, learn, tol=tol, solver=solver, **how)
+    small = span.project(problem)
+    iterative = "krylov" if span.dimension > 20 * d else "lapack"
+    in_small: dict[str, Any] = {"solver": iterative, "rng": how.get("rng")}
+    result = (learn or solved)(small, d, tol=IN_SPAN, **in_small)
+    problem = problem.with_weights(result.problem.theta, result.problem.beta)
+    if not refined:
+        return replace(result, problem=problem, pairs=_expanded(span, result.pairs))
+    width = min(2 * d, span.dimension - 1)
+    wide = result.problem.solve(width, tol=IN_SPAN, **in_small)
+    pairs = problem.solve(
+        d,
+        solver="chebyshev" if solver == "auto" else solver,
+        tol=REFINED if tol is None else tol,
+        start=span.vectors(wide.vectors),
+        bottom=_bottom(problem, how["rng"]),
+        **how,
+    )
+    trace = np.append(result.objective_trace, pairs.values.sum(dtype=np.float64))
+    return replace(result, problem=problem, pairs=pairs, objective_trace=trace)
+
+
+def _on_all(
+    problem: Problem, d: int, learn: Callable[..., Alternation] | None, **how: Any
+) -> Alternation:
+    return (learn or solved)(problem, d, **how)
+
+
+def _bottom(problem: Problem, rng: np.random.Generator) -> float | None:
+    """A bound of the bottom of M: kernels are positive, graphs are cheap to probe."""
+    without = replace(problem, kernels=(), theta=())
+    if not without.graphs and not without.fixed:
+        return 0.0
+    return min(0.0, lowest_eigenvalue_bound(without.operator(), rng))
+
+
+def _expanded(span: Span, pairs: Eigenpairs) -> Eigenpairs:
+    V = span.vectors(pairs.vectors)
+    signs = signs_of_columns(V).astype(V.dtype)
+    return replace(pairs, vectors=V * signs, spare=None)

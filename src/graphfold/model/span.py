@@ -1,0 +1,232 @@
+"""The problem restricted to a span: V = Psi B, so that only Psi'M Psi has to be known.
+
+Psi are the features Phi of the landmarks, or [Phi, S Phi] with S the normalised
+adjacency. With K = Phi Phi' everything is in a few small matrices, sums over blocks of
+rows and of edges in float64,
+
+    G = Psi'Psi,  Q = Psi'R Psi  for every graph term R,
+
+and the weights of kernels and graphs are learned on them without a look at the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array, inverse_root, row_blocks
+from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
+from graphfold.model.problem import Problem
+from graphfold.model.terms import Term
+from graphfold.operators import Dense, LowRank, SymmetricOperator
+from graphfold.threads import in_order
+
+#: directions of the span below this share of its largest are rounding of float32
+SPAN_CUT = 1e-7
+BLOCK = 2048
+#: columns that a graph term is applied to at once
+CHUNK = 64
+
+
+@dataclass
+class Span:
+    """The span of some features, with what the terms of a problem say of it.
+
+    ``parts`` are blocks of columns of Psi, each with a row for each row of the data;
+    the kernels' own features are the first of them, one part for each kernel.
+    """
+
+    parts: Sequence[Array]
+    center: bool = True
+    total: Array = field(init=False, repr=False)
+    gram: Array = field(init=False, repr=False)
+    basis: Array = field(init=False, repr=False)
+    _seen: dict[int, tuple[SymmetricOperator, Array]] = field(
+        init=False, repr=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        self.total, self.gram = moments_of_rows(self.parts)
+        if self.center:
+            self.gram = self.gram - np.outer(self.total, self.total) / self.n
+        self.basis = inverse_root(self.gram, SPAN_CUT)
+
+    @property
+    def n(self) -> int:
+        """Rows of the data."""
+        return len(self.parts[0])
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the span."""
+        return self.basis.shape[1]
+
+    def project(self, problem: Problem) -> Problem:
+        """The same problem in an orthonormal basis of the span."""
+        return replace(
+            problem,
+            kernels=tuple(
+                replace(term, base=self._of_kernel(i), start=None)
+                for i, term in enumerate(problem.kernels)
+            ),
+            graphs=tuple(self._of_graph(term) for term in problem.graphs),
+            fixed=tuple(self._of_graph(term) for term in problem.fixed),
+            center=False,
+            trivial=None,
+            _memo=type(problem._memo)(),
+        )
+
+    def vectors(self, small: Array) -> Array:
+        """The n-vectors of coordinates in the span, in single precision."""
+        B = self.basis @ small
+        V = np.zeros((self.n, B.shape[1]), dtype=np.float32)
+        for part, columns in zip(self.parts, self._columns(), strict=True):
+            V += part @ B[columns].astype(np.float32)
+        if self.center:
+            V -= (self.total @ B / self.n).astype(np.float32)
+        return V
+
+    def _columns(self) -> list[slice]:
+        ends = np.cumsum([0, *(part.shape[1] for part in self.parts)])
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def _of_kernel(self, i: int) -> Dense:
+        """Phi_i Phi_i' in the basis."""
+        factor = self.basis.T @ self.gram[:, self._columns()[i]]
+        return Dense(factor @ factor.T, bounds=(0.0, np.inf), name="K")
+
+    def _of_graph(self, term: Term) -> Term:
+        known = self._seen.get(id(term.base))
+        if known is None or known[0] is not term.base:
+            Q = self.basis.T @ self._moments_of(term.base) @ self.basis
+            known = (term.base, Q)
+            self._seen[id(term.base)] = known
+        small = Dense(known[1], bounds=term.base.bounds(), name=term.base.describe())
+        return replace(term, base=small)
+
+    def _moments_of(self, R: SymmetricOperator) -> Array:
+        Q = moments_of_term(R, self.parts)
+        if not self.center:
+            return Q
+        R1 = R.apply(np.ones((self.n, 1), dtype=R.dtype)).astype(np.float64)
+        pull = np.concatenate([(part.T @ R1.astype(part.dtype)) for part in self.parts])
+        mean = (self.total / self.n)[:, None]
+        pull = pull.astype(np.float64)
+        centred = Q - mean @ pull.T - pull @ mean.T + float(R1.sum()) * mean @ mean.T
+        return np.asarray(centred)
+
+
+def moments_of_rows(parts: Sequence[Array]) -> tuple[Array, Array]:
+    """Sum of the rows of Psi, and Psi'Psi: products in float32, sums in float64."""
+    width = sum(part.shape[1] for part in parts)
+    total, gram = np.zeros(width), np.zeros((width, width))
+
+    def moments(rows: slice) -> tuple[Array, Array]:
+        block = side_by_side(parts, rows)
+        return block.sum(axis=0, dtype=np.float64), block.T @ block
+
+    for sums, squares in in_order(moments, row_blocks(len(parts[0]), BLOCK)):
+        total += sums
+        gram += squares
+    return total, gram
+
+
+def moments_of_term(R: SymmetricOperator, parts: Sequence[Array]) -> Array:
+    """Psi'R Psi: over the edges where R is sparse, else by products with R."""
+    matrix = R.sparse()
+    product = _by_products(R, parts) if matrix is None else _by_edges(matrix, parts)
+    return (product + product.T) / 2
+
+
+def _by_edges(matrix: Any, parts: Sequence[Array]) -> Array:
+    """Every edge once: U with R = U + U', then Psi'U Psi twice its symmetric part."""
+    matrix = sp.csr_array(matrix)
+    upper = sp.triu(matrix, k=1, format="csr") + 0.5 * sp.diags_array(matrix.diagonal())
+    upper = sp.csr_array(upper, dtype=parts[0].dtype)
+    width = sum(part.shape[1] for part in parts)
+    total = np.zeros((width, width))
+
+    def moments(rows: slice) -> Array:
+        near = upper[rows]
+        pulled = [near @ part for part in parts]
+        pulled_block = pulled[0] if len(pulled) == 1 else np.hstack(pulled)
+        return np.asarray(side_by_side(parts, rows).T @ pulled_block)
+
+    for part in in_order(moments, row_blocks(len(parts[0]), BLOCK)):
+        total += part
+    return 2 * total
+
+
+def _by_products(R: SymmetricOperator, parts: Sequence[Array]) -> Array:
+    """Psi'(R Psi) by blocks of columns, for a function of a Laplacian."""
+    widths = [part.shape[1] for part in parts]
+    total = np.zeros((sum(widths), sum(widths)))
+    place = 0
+    for part in parts:
+        for columns in row_blocks(part.shape[1], CHUNK):
+            pulled = R.apply(part[:, columns].astype(R.dtype)).astype(part.dtype)
+            here = slice(place + columns.start, place + columns.stop)
+            total[:, here] = np.concatenate([other.T @ pulled for other in parts])
+        place += part.shape[1]
+    return total
+
+
+def side_by_side(parts: Sequence[Array], rows: slice) -> Array:
+    """Some rows of Psi."""
+    if len(parts) == 1:
+        return parts[0][rows]
+    return np.hstack([part[rows] for part in parts])
+
+
+def span_of(
+    problem: Problem, laplacians: Mapping[str, Laplacian], *, wide: bool
+) -> Span:
+    """The span of a problem's features, widened by its graphs if asked.
+
+    Several graphs widen it together, by the mean of their normalised adjacencies.
+    """
+    parts = features_of(problem)
+    known = [L for L in laplacians.values() if L.n == problem.n]
+    if wide and known:
+        S = sum(normalized_adjacency(L) for L in known) / len(known)
+        parts = widened(parts, S)
+    return Span(parts, problem.center)
+
+
+def normalized_adjacency(laplacian: Laplacian) -> Any:
+    """S = D^-1/2 A D^-1/2, read off either Laplacian."""
+    matrix = laplacian.operator.matrix
+    A = sp.csr_array(sp.diags_array(matrix.diagonal()) - matrix)
+    if laplacian.kind == "normalized":
+        return A
+    root = sp.diags_array(inverse_sqrt(laplacian.degrees))
+    return sp.csr_array(root @ A @ root)
+
+
+def features_of(problem: Problem) -> list[Array]:
+    """The features of each kernel of a problem whose kernels are known by them."""
+    found = []
+    for term in problem.kernels:
+        assert isinstance(term.base, LowRank)
+        found.append(term.base.Z)
+    return found
+
+
+def widened(parts: Sequence[Array], adjacency: Any) -> list[Array]:
+    """[Phi, S Phi]: what a row's neighbours are adds to what it is itself."""
+    S = sp.csr_array(adjacency, dtype=parts[0].dtype)
+    pulled = [np.empty_like(part) for part in parts]
+
+    def fill(rows: slice) -> None:
+        near = S[rows]
+        for part, room in zip(parts, pulled, strict=True):
+            room[rows] = near @ part
+
+    for _ in in_order(fill, row_blocks(S.shape[0], BLOCK)):
+        pass
+    return [*parts, *pulled]

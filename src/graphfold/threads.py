@@ -1,0 +1,49 @@
+"""Work on blocks of rows by as many threads as BLAS may use, in a fixed order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+
+def n_threads() -> int:
+    """Threads that BLAS has been allowed: ours stay within the same limit."""
+    counts = [pool["num_threads"] for pool in blas().info() if pool["num_threads"]]
+    return max(counts, default=1)
+
+
+def in_order(
+    function: Callable[[Work], Result], pieces: Iterable[Work]
+) -> Iterator[Result]:
+    """function of each piece, in the order of the pieces, computed side by side.
+
+    Each thread has BLAS to itself, single-threaded: what BLAS does not parallelise
+    (exponentials, sparse products) then uses all cores too. At most one result per
+    thread waits to be taken, so results may be large.
+    """
+    workers = n_threads()
+    if workers < 2:
+        yield from map(function, pieces)
+        return
+    with blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        for piece in pieces:
+            if len(waiting) >= workers:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(function, piece))
+        while waiting:
+            yield waiting.popleft().result()
+
+
+@cache
+def blas() -> ThreadpoolController:
+    """The libraries whose threads can be limited; finding them takes a while."""
+    return ThreadpoolController()

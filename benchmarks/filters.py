@@ -16,6 +16,7 @@ from benchmarks.forest import inputs
 from benchmarks.harness import at_most, median, run_alternating, save
 
 HERE = "benchmarks.filters"
+SMALL, LARGE = 100_000, 1_000_000
 DEGREE, COLUMNS, SCALE = 30, 10, 30.0  # heat: exp(-SCALE lambda / 2), lambda <= 2
 
 
@@ -110,8 +111,8 @@ def per_edge(runs: list[dict], columns: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--large", type=int, default=1_000_000)
-    parser.add_argument("--small", type=int, default=100_000)
+    parser.add_argument("--large", type=int, default=LARGE)
+    parser.add_argument("--small", type=int, default=SMALL)
     arguments = parser.parse_args()
     small, large = arguments.small, arguments.large
     for n in (small, large):
@@ -142,7 +143,8 @@ def main() -> None:
     for name, found in runs.items():
         columns = 1 if "1 column" in name and "10 columns" not in name else COLUMNS
         print(f"{name}: {per_edge(found, columns):.2f} ns per edge, column and degree")
-    save("filters", runs, claims_of(runs, small, large))
+    trial = (small, large) != (SMALL, LARGE)
+    save("filters", runs, claims_of(runs, small, large), trial=trial)
 
 
 def claims_of(runs: dict, small: int, large: int) -> list[dict]:

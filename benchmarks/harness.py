@@ -68,9 +68,11 @@ def run_alternating(
     """
     runs: dict[str, list[dict]] = {name: [] for name in cases}
     path = kept(keep) if keep else None
+    asked = {name: list(case) for name, case in cases.items()}
     if path and path.exists():
         old = json.loads(path.read_text())
-        runs |= {k: finished(v) for k, v in old.items() if k in cases}
+        same = [name for name in asked if old["asked"].get(name) == asked[name]]
+        runs |= {name: finished(old["runs"][name]) for name in same}
     for repeat in range(repeats):
         names = list(cases)
         # another order each time: no case always runs on a warm machine
@@ -80,7 +82,7 @@ def run_alternating(
             run = in_own_process(*cases[name], timeout=timeout)
             runs[name].append(run)
             if path:
-                path.write_text(json.dumps(runs))
+                path.write_text(json.dumps({"asked": asked, "runs": runs}))
             text = run.get("failed") or f"{run['seconds']:8.2f} s"
             print(f"  {repeat + 1}/{repeats} {name:42} {text}", file=sys.stderr)
     return {name: found[:repeats] for name, found in runs.items()}
@@ -125,8 +127,11 @@ def ratio(runs: dict, slow: str, fast: str) -> float:
     return statistics.median(ratios) if ratios else float("nan")
 
 
-def save(name: str, runs: dict, claims: list[dict]) -> None:
-    """Results as JSON, tied to a commit and a machine; printed as a table."""
+def save(name: str, runs: dict, claims: list[dict], *, trial: bool = False) -> None:
+    """Results as JSON, tied to a commit and a machine; printed as a table.
+
+    A trial, at other sizes than those that count, is printed only.
+    """
     RESULTS.mkdir(exist_ok=True)
     record = {
         "benchmark": name,
@@ -138,7 +143,8 @@ def save(name: str, runs: dict, claims: list[dict]) -> None:
         "claims": claims,
         "runs": runs,
     }
-    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    if not trial:
+        (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
     kept(name).unlink(missing_ok=True)
     for row in rows_of(runs):
         print(row)

@@ -51,7 +51,8 @@ def main() -> None:
     runs = run_alternating(
         cases, arguments.repeats, timeout=arguments.timeout, keep="million"
     )
-    save("million", runs, claims_of(runs, sizes))
+    trial = tuple(sizes) != SIZES
+    save("million", runs, claims_of(runs, sizes), trial=trial)
 
 
 def claims_of(runs: dict, sizes: list[int]) -> list[dict]:

@@ -255,7 +255,8 @@ class GraphEmbedding(
         self.solver_reason_ = fit.plan.reason if as_planned else pairs.reason
         self.axis_report_ = axis_report(pairs)
         self.formula_ = str(problem)
-        self._turn(self._eigenvalues(pairs), V)
+        values = self._eigenvalues(pairs).astype(V.dtype, copy=False)
+        self._turn(values, V)
         self._keep_energies(data)
 
     def _keep_landmarks(self, fit: Fit) -> None:

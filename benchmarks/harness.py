@@ -154,7 +154,10 @@ def save(name: str, runs: dict, claims: list[dict], *, trial: bool = False) -> N
 
 def sentence(claim: dict) -> str:
     verdict = "met" if claim["met"] else "NOT MET"
-    return f"{claim['text']}: {claim['value']:.2f} (asked: {claim['asked']}) {verdict}"
+    value = claim["value"]
+    # what is small has its digits further down: 0.005 is not 0.01
+    text = f"{value:.2f}" if abs(value) >= 0.1 or not value else f"{value:.2g}"
+    return f"{claim['text']}: {text} (asked: {claim['asked']}) {verdict}"
 
 
 def at_least(text: str, value: float, asked: float) -> dict:
@@ -169,23 +172,26 @@ def at_most(text: str, value: float, asked: float) -> dict:
 
 def rows_of(runs: dict) -> list[str]:
     """A markdown table: median and range of seconds, peak memory, other facts."""
-    lines = [
-        "| case | median s | min - max s | CPU s | peak MB | residual |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    titles = ["case", "median s", "min - max s", "CPU s", "peak MB"]
+    measured = [run for repeats in runs.values() for run in repeats]
+    beyond = any("beyond_mb" in run for run in measured)
+    titles += ["MB beyond the inputs"] * beyond + ["residual"]
+    lines = ["| " + " | ".join(titles) + " |", "| " + " | ".join(["---"] * len(titles))]
+    lines[1] += " |"
     for name, repeats in runs.items():
         good = [run for run in repeats if "seconds" in run]
         if not good:
-            lines.append(f"| {name} | {repeats[0]['failed']} | | | | |")
-            continue
-        seconds = [run["seconds"] for run in good]
-        residuals = [run["residual"] for run in good if "residual" in run]
-        residual = f"{max(residuals):.1e}" if residuals else ""
-        spread = f"{min(seconds):.2f} - {max(seconds):.2f}"
-        lines.append(
-            f"| {name} | {median(good):.2f} | {spread} | "
-            f"{median(good, 'cpu'):.2f} | {median(good, 'peak_mb'):.0f} | {residual} |"
-        )
+            empty = [""] * (len(titles) - 2)
+            cells = [name, repeats[0]["failed"], *empty]
+        else:
+            seconds = [run["seconds"] for run in good]
+            residuals = [run["residual"] for run in good if "residual" in run]
+            cells = [name, f"{median(good):.2f}"]
+            cells += [f"{min(seconds):.2f} - {max(seconds):.2f}"]
+            cells += [f"{median(good, 'cpu'):.2f}", f"{median(good, 'peak_mb'):.0f}"]
+            cells += [f"{median(good, 'beyond_mb'):.0f}"] * beyond
+            cells += [f"{max(residuals):.1e}" if residuals else ""]
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 

@@ -64,7 +64,8 @@ NOTES = {
         "the span is its dense products in float32: X Z', whitening, half of Phi'Phi, "
         "Phi'(S Phi), into memory that is there. The floor of refining adds the "
         "sparse products, as many as a fit makes. UMAP has the same neighbours "
-        "(`precomputed_knn`), its threads, and is compiled before its clock starts."
+        "(`precomputed_knn`) and its threads. We and UMAP have been called once on few "
+        "rows before the clock starts."
     ),
     "landmark_quality": (
         "MNIST: 10,000 rows, 10 components, m = 1,000 with refining, against the "

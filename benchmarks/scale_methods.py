@@ -116,25 +116,20 @@ def isomap(n: int):
 
 
 def umap(n: int):
-    """Neighbours given, compiled before on a few rows."""
+    """Neighbours given; no seed, for with one it uses one thread."""
     from umap import UMAP
 
-    def embed(n: int):
-        found, distances = neighbours(n)
-        own = np.arange(n, dtype=np.int32)[:, None]
-        zero = np.zeros((n, 1), dtype=np.float32)
-        lists = np.hstack([own, found]), np.hstack([zero, distances])
-        model = UMAP(
-            n_neighbors=K + 1,
-            n_components=D,
-            precomputed_knn=lists,
-            force_approximation_algorithm=True,
-        )
-        X = rows(n)
-        return lambda: model.fit_transform(X)
-
-    embed(1000)()
-    return embed(n)
+    found, distances = neighbours(n)
+    own = np.arange(n, dtype=np.int32)[:, None]
+    zero = np.zeros((n, 1), dtype=np.float32)
+    model = UMAP(
+        n_neighbors=K + 1,
+        n_components=D,
+        precomputed_knn=(np.hstack([own, found]), np.hstack([zero, distances])),
+        force_approximation_algorithm=True,
+    )
+    X = rows(n)
+    return lambda: model.fit_transform(X)
 
 
 def pymde(n: int):

@@ -80,3 +80,11 @@ class SplitMultipletWarning(GraphfoldWarning):
 
 class UnderdeterminedWarning(GraphfoldWarning):
     """Fewer equations than coefficients: the penalty chooses among many answers."""
+
+
+class DriftWarning(GraphfoldWarning):
+    """The newest rows of a stream are not like those that the landmarks have seen."""
+
+
+class LandmarksChosenWarning(GraphfoldWarning):
+    """A budget left no room for the exact problem, so landmarks were used."""

@@ -136,6 +136,8 @@ class GraphEmbedding(
     _row_labels: Array | None = None
     #: the rows of the fit; where they are not kept, by what they are known again
     _X_fit: Any = None
+    #: square roots of what the rows count, where they do not count alike
+    _roots: Array | None = None
     _row_keys: RowKeys | None = None
 
     def _fit_rows(
@@ -146,10 +148,15 @@ class GraphEmbedding(
         graphs: Sources,
         rng: np.random.Generator,
         constrain: Constrain | None = None,
+        **how: Any,
     ) -> FitProgress:
-        """Solve for the rows of X, which have been read, and keep what was found."""
+        """Solve for the rows of X, which have been read, and keep what was found.
+
+        ``how`` is passed on to :func:`prepare`.
+        """
+        streamed = how.pop("streamed", False)
         if hasattr(self, "landmarks"):
-            check_landmarks(self, X.shape[0], self._row_labels)
+            check_landmarks(self, X.shape[0], self._row_labels, growing=streamed)
         keys = None
         if self._by_landmarks(X):
             keys = RowKeys.of(X)
@@ -166,6 +173,7 @@ class GraphEmbedding(
             constrain=constrain,
             progress=progress,
             projections=None if keys is None else keys.projections,
+            **how,
         )
         if len(fit.kernels) > 1 or not self._has_rows():
             advice.on_indefinite(fit.problem, rng)
@@ -237,6 +245,7 @@ class GraphEmbedding(
         if self.scaling == "eigenvalue" and data is not None:
             advice.on_energies(self._extension.sound_energies())
         self._fit_labels, self._sources = labels, fit.sources
+        self._roots = problem.roots
         self._keep_landmarks(fit)
         self.kernel_ = kernel
         self.kernel_names_ = list(fit.kernels)
@@ -285,6 +294,8 @@ class GraphEmbedding(
     def _turn(self, values: Array, V: Array) -> None:
         """The embedding, its axes turned towards ``align_to`` if there is one."""
         Z = V * self._scales
+        if self._roots is not None:
+            Z /= self._roots[:, None].astype(Z.dtype)
         self._rotation = None
         if self.align_to is not None:
             own, reference = reference_for(self.align_to, Z, self._row_labels)
@@ -296,6 +307,10 @@ class GraphEmbedding(
         self._n_features_out = Z.shape[1]
 
     # -- new rows ---------------------------------------------------------------------
+
+    def _ready(self) -> None:
+        """Raise unless there is an answer to speak of."""
+        check_is_fitted(self)
 
     def _label_keys(self) -> Any:
         """What is known by label: decides whether an index counts as labels."""
@@ -336,7 +351,7 @@ class GraphEmbedding(
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as arrays and JSON; ``graphfold.load`` reads it back."""
-        check_is_fitted(self)
+        self._ready()
         io.save(self, path)
 
     def __sklearn_tags__(self) -> Any:

@@ -50,6 +50,7 @@ class Fit:
     problem: Problem
     how: dict[str, Any]
     landmarks: Landmarks | None = None
+    refine: bool = True
 
     def kernel_of(self, problem: Problem) -> Kernel | None:
         """The kernels as one, at the weights of a problem."""
@@ -77,7 +78,7 @@ class Fit:
             learn = partial(alternate, norm=norm, on_round=say)
         if span is not None:
             speaks = bool((strength and problem.graphs) or problem.fixed)
-            refined = speaks and estimator.refine is not False
+            refined = speaks and self.refine
             return in_span(span, problem, d, learn=learn, refined=refined, **how)
         result = (learn or solved)(problem, d, **how)
         self.how["start"] = result.pairs.start  # the next strength starts here
@@ -95,10 +96,13 @@ def prepare(
     progress: FitProgress | None = None,
     quiet: bool = False,
     projections: Array | None = None,
+    refine: bool | None = None,
+    roots: Array | None = None,
 ) -> Fit:
     """State the problem of these rows; ``quiet`` where a trial is made, not the fit.
 
-    ``projections`` are those of the rows of X, if they are known already.
+    ``projections`` are those of the rows of X, if they are known already; ``refine``
+    takes the place of the estimator's own; ``roots`` as in :class:`Problem`.
     """
     asked = estimator._kernels(X)
     if not asked and not graphs:
@@ -113,9 +117,10 @@ def prepare(
     else:
         kernels = bind_all(asked, X, rng)
     if not quiet:
-        advice.on_kernels(kernels, X, rng)
+        advice.on_kernels(kernels, X if landmarks is None else landmarks.rows, rng)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
+    fitted = {name: graph.fading(roots) for name, graph in fitted.items()}
     usual = choose_solver(X.shape[0], min(estimator.n_components, X.shape[0])).solver
     free = estimator.solver == "auto" and plan.solver == usual
     how: dict[str, Any] = {
@@ -124,7 +129,10 @@ def prepare(
         "max_iter": estimator.max_iter,
         "rng": rng,
     }
-    statement = state_problem(estimator, kernels, X, fitted, plan, how, landmarks)
+    refine = roots is None and _refines(estimator, refine)
+    statement = state_problem(
+        estimator, kernels, X, fitted, plan, how, landmarks, roots, refine
+    )
     problem = statement.problem if constrain is None else constrain(statement)
     if progress is not None:
         progress.say(f"plan: {plan}")
@@ -141,4 +149,12 @@ def prepare(
         problem,
         how,
         landmarks,
+        refine,
     )
+
+
+def _refines(estimator: Any, told: bool | None) -> bool:
+    """Whether the answer in the landmarks' span is only where the search begins."""
+    if told is not None:
+        return told
+    return getattr(estimator, "refine", "auto") is not False

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from graphfold import io
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.estimators.importance import FeatureImportances, importances
 from graphfold.estimators.reading import matrices_side_by_side, read_rows
-from graphfold.estimators.row_embedding import RowEmbedding
+from graphfold.estimators.streaming import StreamedEmbedding
 from graphfold.kernels import (
     Combination,
     Gaussian,
@@ -27,7 +27,7 @@ from graphfold.model.preimage import preimage
 
 
 @io.register
-class GraphKernelPCA(RowEmbedding):
+class GraphKernelPCA(StreamedEmbedding):
     """Kernel PCA whose components are pulled to be smooth on a graph.
 
     The embedding is the top eigenvectors of M = sum theta K + gamma sum beta R: K are
@@ -93,6 +93,9 @@ default="auto"
         With landmarks and a graph, go on from the best function of the features to the
         answer of the whole problem. False: the best function of a row's features and
         of those of its neighbours. "auto" refines where there is a graph.
+    forgetting : float, default=1.0
+        For ``partial_fit``: what a row counts is multiplied by this with every batch
+        that follows. 1 forgets nothing.
     max_memory : int or str, default=None
         Budget such as "2GB" beyond X and the graph; a kernel matrix that does not fit
         is computed in strips at each product, and where even that does not fit,
@@ -132,6 +135,7 @@ default="auto"
     explained_variance_ratio_ : v'Kv / tr K for each component
     landmarks_ : the rows that are landmarks, where there are any
     landmark_error_ : share of the variance in feature space that they do not see
+    n_seen_, n_batches_, drift_ : of a stream: rows, batches, how it has changed
     components_ : unit loadings, for the linear kernel
     formula_ : the problem that was solved, as a text
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
@@ -173,6 +177,7 @@ default="auto"
         landmarks: Any = None,
         landmark_choice: str = "uniform",
         refine: bool | str = "auto",
+        forgetting: float = 1.0,
         max_memory: int | str | None = None,
         align_to: Any = None,
         fit_inverse_transform: bool = False,
@@ -201,6 +206,7 @@ default="auto"
         self.landmarks = landmarks
         self.landmark_choice = landmark_choice
         self.refine = refine
+        self.forgetting = forgetting
         self.max_memory = max_memory
         self.align_to = align_to
         self.fit_inverse_transform = fit_inverse_transform
@@ -231,14 +237,14 @@ default="auto"
             return self._X_fit, self._extension.V
         return self._extension.rows_of_expansion()
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: Any, *, reset: bool, least: int | None = None) -> Any:
         """X as numbers; several kernel matrices side by side."""
         if not self._has_rows():
             fitted = None if reset else self._matrix_names
             X, names = matrices_side_by_side(X, fitted)
             if reset:
                 self._matrix_names = names
-        return read_rows(self, X, reset=reset)
+        return read_rows(self, X, reset=reset, least=least)
 
     #: names of several kernel matrices that stand in the place of X
     _matrix_names: list[str] | None = None
@@ -302,7 +308,7 @@ default="auto"
 
         Needs ``fit_inverse_transform=True``.
         """
-        check_is_fitted(self)
+        self._ready()
         if self._preimage is None:
             raise GraphfoldError(
                 "fit_inverse_transform must be True at fit for inverse_transform"
@@ -322,7 +328,7 @@ default="auto"
         Not there where k(x, x) of new rows is not known: for a precomputed kernel, and
         for kernels of neighbourhoods.
         """
-        check_is_fitted(self)
+        self._ready()
         return self._extension.reconstruction_score(read_rows(self, X, reset=False))
 
     @available_if(lambda self: self._is_pointwise())
@@ -346,5 +352,5 @@ default="auto"
         >>> [name for name, share in model.feature_importances(0).top(2)]
         ['x0', 'x1']
         """
-        check_is_fitted(self)
+        self._ready()
         return importances(self, component)

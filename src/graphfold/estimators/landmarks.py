@@ -47,8 +47,13 @@ def n_landmarks(estimator: Any) -> int | None:
     return int(asked.shape[0]) if hasattr(asked, "shape") else len(asked)
 
 
-def check_landmarks(estimator: Any, n: int, labels: Array | None) -> None:
-    """Ranges of ``landmarks`` and its companions, before any work."""
+def check_landmarks(
+    estimator: Any, n: int, labels: Array | None, *, growing: bool = False
+) -> None:
+    """Ranges of ``landmarks`` and its companions, before any work.
+
+    In a stream, ``growing``, a number of landmarks may be more than the rows so far.
+    """
     check.one_of("landmark_choice", estimator.landmark_choice, CHOICES)
     if not (isinstance(estimator.refine, str) and estimator.refine == "auto"):
         try:
@@ -63,7 +68,11 @@ def check_landmarks(estimator: Any, n: int, labels: Array | None) -> None:
     if isinstance(asked, numbers.Number | str):
         d = int(estimator.n_components)
         check.integer_between(
-            "landmarks", asked, d, n, f"n_components={d} and X has {n} rows"
+            "landmarks",
+            asked,
+            d,
+            2**31 if growing else n,
+            f"n_components={d} and X has {n} rows",
         )
         return
     if np.ndim(asked) == 1:

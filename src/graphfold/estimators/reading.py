@@ -65,8 +65,10 @@ def _is_list_of_matrices(X: Any) -> bool:
     return all(len(getattr(part, "shape", ())) == 2 for part in X)
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
     """X as a dense or CSR array of floats; at fit its columns are remembered.
+
+    ``least`` rows have to be there: two at a fit, else one.
 
     Finiteness comes before the number of columns: scikit-learn checks in that order.
     """
@@ -75,7 +77,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
-        ensure_min_samples=2 if reset else 1,
+        ensure_min_samples=least or (2 if reset else 1),
         estimator=estimator,
         input_name="X",
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from graphfold import check
 from graphfold.arrays import Array
 from graphfold.estimators import rows
 from graphfold.estimators.base import GraphEmbedding
+from graphfold.estimators.fitting import Sources
 from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters, read_rows
 from graphfold.estimators.statement import generator
@@ -22,9 +22,9 @@ class RowEmbedding(GraphEmbedding):
 
     # -- what a kind of embedding may say differently ---------------------------------
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: Any, *, reset: bool, least: int | None = None) -> Any:
         """X as numbers."""
-        return read_rows(self, X, reset=reset)
+        return read_rows(self, X, reset=reset, least=least)
 
     def _finish(self, rng: np.random.Generator) -> None:
         """What a kind of embedding keeps of a fit beyond what all do."""
@@ -53,11 +53,17 @@ class RowEmbedding(GraphEmbedding):
         check_parameters(self, X.shape[0])
         labels = rows.labels_of_rows(raw, node_ids, graphs, X.shape[0])
         self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        self._solve(X, y, labels, graphs)
+        return self
+
+    def _solve(
+        self, X: Any, y: Any, labels: Array | None, graphs: Sources, **how: Any
+    ) -> None:
+        """Solve for rows that have been read and met; ``how`` as in ``_fit_rows``."""
         rng = generator(self.random_state)
-        progress = self._fit_rows(X, y, labels, graphs, rng)
+        progress = self._fit_rows(X, y, labels, graphs, rng, **how)
         self._finish(rng)
         progress.finish()
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
         """Fit and return the embedding of the rows of X."""
@@ -85,7 +91,7 @@ class RowEmbedding(GraphEmbedding):
         -------
         array of shape (m, n_components)
         """
-        check_is_fitted(self)
+        self._ready()
         raw, X = X, self._read(X, reset=False)
         labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
         known, weights = self._rows_of_fit().meet(X, labels, edges)

@@ -7,12 +7,14 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from graphfold import check, io
+from graphfold.arrays import Array
 from graphfold.estimators import rows
 from graphfold.estimators.constraints import (
     constraint_report,
     read_links,
     with_links,
 )
+from graphfold.estimators.fitting import Sources
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters
@@ -88,6 +90,7 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
         landmarks: Any = None,
         landmark_choice: str = "uniform",
         refine: bool | str = "auto",
+        forgetting: float = 1.0,
         max_memory: int | str | None = None,
         align_to: Any = None,
         fit_inverse_transform: bool = False,
@@ -117,6 +120,7 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
             landmarks=landmarks,
             landmark_choice=landmark_choice,
             refine=refine,
+            forgetting=forgetting,
             max_memory=max_memory,
             align_to=align_to,
             fit_inverse_transform=fit_inverse_transform,
@@ -153,17 +157,25 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
         check_parameters(self, X.shape[0])
         for name in ("must_link_strength", "cannot_link_strength"):
             check.at_least(name, getattr(self, name), 0)
-        keys = True if self._has_pairs() else graphs
-        labels = rows.labels_of_rows(raw, node_ids, keys, X.shape[0])
-        links = read_links(y, self.must_link, self.cannot_link, labels, X.shape[0])
+        labels = rows.labels_of_rows(raw, node_ids, self._keyed(graphs), X.shape[0])
         self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        self._solve(X, y, labels, graphs)
+        return self
+
+    def _solve(
+        self, X: Any, y: Any, labels: Array | None, graphs: Sources, **how: Any
+    ) -> None:
+        links = read_links(y, self.must_link, self.cannot_link, labels, X.shape[0])
         rng = generator(self.random_state)
-        progress = self._fit_rows(X, y, labels, graphs, rng, self._constrain(links))
+        constrain = self._constrain(links)
+        progress = self._fit_rows(X, y, labels, graphs, rng, constrain, **how)
         V = self._extension.V * np.sqrt(len(self._extension.V))
         self.constraint_report_ = constraint_report(V, links, labels, rng)
-        self._keep_kernel(rng)
+        self._finish(rng)
         progress.finish()
-        return self
+
+    def _keyed(self, graphs: Sources) -> bool:
+        return self._has_pairs() or super()._keyed(graphs)
 
     def _constrain(self, links: Links) -> Any:
         def constrain(statement: Statement) -> Problem:

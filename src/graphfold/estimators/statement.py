@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from graphfold.arrays import Array, floating
@@ -22,6 +23,7 @@ from graphfold.graphs import (
 )
 from graphfold.graphs.responses import Response
 from graphfold.kernels import Kernel
+from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.model.alternate import equal_weights
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
@@ -52,6 +54,15 @@ class FittedGraph:
         positions = np.flatnonzero(self.present)
         matrix = self.graph.to_scipy()[positions][:, positions]
         return Graph._unchecked(matrix)
+
+    def fading(self, roots: Array | None) -> FittedGraph:
+        """The graph with edges that count as much as the rows that they join."""
+        if roots is None:
+            return self
+        fade = sp.diags_array(roots)
+        labels = self.graph.nodes if self.graph.has_labels else None
+        faded = sp.csr_array(fade @ self.graph.to_scipy() @ fade)
+        return replace(self, graph=Graph._unchecked(faded, labels))
 
 
 def bound_graphs(
@@ -134,18 +145,17 @@ def state_problem(
     plan: Plan,
     how: dict[str, Any],
     landmarks: Landmarks | None = None,
+    roots: Array | None = None,
+    refine: bool = True,
 ) -> Statement:
     """M = sum theta K + gamma sum beta R at its first weights, gamma of strength 1.
 
-    Nothing is solved but the scale of the data.
+    Nothing is solved but the scale of the data. ``roots`` as in :class:`Problem`.
     """
     if landmarks is None:
         data = estimator._data_terms(kernels, X, plan, how["rng"])
     else:
-        data = tuple(
-            Term(name, LowRank(part.of(X), name="K"))
-            for name, part in landmarks.features.items()
-        )
+        data = landmark_terms(landmarks.features, X, roots, precise=not refine)
     norm, normalize = float(estimator.weight_norm), estimator.normalize
     if len(data) > 1 and normalize:
         data = tuple(_of_unit_trace(term, center=estimator.center) for term in data)
@@ -174,11 +184,12 @@ def state_problem(
         (),
         center=estimator.center,
         trivial=estimator._trivial(laplacians),
+        roots=roots,
     )
     problem = problem.with_weights(theta, beta)
     span = None
     if landmarks is not None:
-        span = span_of(problem, laplacians, wide=not _refined(estimator, graphs))
+        span = span_of(problem, laplacians, wide=not refine)
     if not normalize or not (graphs or estimator._measures_the_data()):
         return Statement(problem, laplacians, span=span)
     if span is not None and span.dimension:
@@ -190,11 +201,21 @@ def state_problem(
     return Statement(problem, laplacians, unit, top, start, span)
 
 
-def _refined(estimator: Any, graphs: Mapping[str, FittedGraph]) -> bool:
-    """Whether the answer in the span is only where the search begins."""
-    if estimator.refine == "auto":
-        return bool(graphs) or estimator._measures_the_data()
-    return bool(estimator.refine)
+def landmark_terms(
+    features: Mapping[str, LandmarkFeatures],
+    X: Any,
+    roots: Array | None = None,
+    *,
+    precise: bool = False,
+) -> tuple[Term, ...]:
+    """Each kernel as Phi Phi', rows scaled by what they count."""
+    terms = []
+    for name, part in features.items():
+        Phi = part.of(X, precise=precise)
+        if roots is not None:
+            Phi *= roots[:, None].astype(Phi.dtype)
+        terms.append(Term(name, LowRank(Phi, name="K")))
+    return tuple(terms)
 
 
 def _among(

@@ -46,30 +46,34 @@ class LandmarkFeatures:
         """Number of features."""
         return self.whitening.shape[1]
 
-    def of(self, X: Any) -> Array:
-        """The features of all rows of X."""
+    def of(self, X: Any, *, precise: bool = False) -> Array:
+        """The features of all rows of X, float32.
+
+        ``precise``: rounded to it at the end only, so that a row's features do not
+        depend on the rows beside it; the products take twice the time.
+        """
         features = np.empty((X.shape[0], self.rank), dtype=np.float32)
 
         def fill(rows: slice) -> None:
-            features[rows] = self.of_block(X[rows])
+            features[rows] = self.of_block(X[rows], precise)
 
         for _ in in_order(fill, row_blocks(X.shape[0], BLOCK)):
             pass
         return features
 
-    def of_block(self, X: Any) -> Array:
+    def of_block(self, X: Any, precise: bool = False) -> Array:
         """The features of some rows, in one piece of memory."""
-        n = X.shape[0]
-        values = np.empty((n, self.whitening.shape[0]), dtype=np.float32)
+        n, dtype = X.shape[0], np.float64 if precise else np.float32
+        values = np.empty((n, self.whitening.shape[0]), dtype=dtype)
         for rows in row_blocks(n, STRIP):
             block = self.kernel.block(X[rows], self.rows)
             if self.means is not None:
                 block = block - self.means
                 block -= block.mean(axis=1, keepdims=True)
             values[rows] = block
-        features = values @ self.whitening.astype(np.float32)
+        features = values @ self.whitening.astype(dtype)
         if self.means is None:
-            features -= self.offset.astype(np.float32)
+            features -= self.offset.astype(dtype)
         return features
 
     def coefficients(self, loadings: Array) -> tuple[Array, Array]:

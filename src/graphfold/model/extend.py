@@ -192,7 +192,7 @@ def graph_shares(
 ) -> list[GraphShare]:
     """The part of each graph that has a say in the extension."""
     shares = []
-    V = without_mean(V) if problem.center else V
+    V = problem.centred(V)
     for beta, term in zip(problem.beta, problem.graphs, strict=True):
         weight = problem.gamma * beta * term.factor
         if not weight:
@@ -207,7 +207,7 @@ def graph_shares(
             RV=RV,
             energies=weight * np.einsum("ij,ij->j", V, RV),
             exact=term.is_laplacian,
-            trivial=RV.mean(axis=0) if problem.center else np.zeros(V.shape[1]),
+            trivial=problem.mean_of(RV) if problem.center else np.zeros(V.shape[1]),
         )
         shares.append(share)
     return shares

@@ -10,7 +10,6 @@ from graphfold.arrays import Array
 from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.model.extend import DataShare, Expansion
 from graphfold.model.problem import Problem
-from graphfold.operators.algebra import without_mean
 
 
 def landmark_share(
@@ -26,15 +25,16 @@ def landmark_share(
     K = problem.raw_data_operator()
     assert K is not None
     n, d = V.shape
-    V = without_mean(V) if problem.center else V
-    mean = 1 / n if problem.center else 0.0
-    W = np.hstack([V, np.full((n, 1), mean)]).astype(K.dtype)
+    V = problem.centred(V)
+    roots = np.ones(n) if problem.roots is None else problem.roots
+    mean = roots / float(roots @ roots) if problem.center else np.zeros(n)
+    W = np.hstack([V, mean[:, None]]).astype(K.dtype)
     KW = K.apply(W).astype(np.float64)
     gram = V.T.astype(np.float64) @ KW[:, :d]
     offset, trace, grand_mean = np.zeros(d + 1), float(K.trace()), 0.0
     if problem.center:
-        offset = KW.mean(axis=0)
-        trace -= n * float(offset[-1])
+        offset = problem.mean_of(KW)
+        trace -= float(roots @ roots) * float(offset[-1])
         grand_mean = float(offset[-1])
     expansions = []
     weighted = zip(problem.theta, problem.kernels, features, parts, strict=True)
@@ -55,7 +55,7 @@ def landmark_share(
             )
         )
     if problem.center:
-        offset[-1] += grand_mean - KW[:, -1].mean()
+        offset[-1] += grand_mean - float(problem.mean_of(KW)[-1])
     return DataShare(
         expansions=expansions,
         offset=offset.astype(V.dtype),

@@ -20,13 +20,14 @@ def uniform_rows(projections: Array, count: int, seed: int) -> Array:
     """Indices of ``count`` distinct rows, a choice that no order of the rows changes.
 
     Rows are ranked by a hash of their content, so the choice among all rows of a
-    stream does not depend on the order in which they came. Copies count once.
+    stream does not depend on the order in which they came, nor does the order of the
+    chosen, which is that of the ranks. Copies count once.
     """
     ranks = hash_ranks(projections[:, 0], seed)
     order = np.argsort(ranks, kind="stable")
     ranked = ranks[order]
     distinct = np.concatenate([[True], ranked[1:] != ranked[:-1]])
-    return np.sort(order[distinct][:count])
+    return np.asarray(order[distinct][:count])
 
 
 def hash_ranks(numbers: Array, seed: int) -> Array:
@@ -51,7 +52,7 @@ def choose_landmarks(
     rng: np.random.Generator,
     projections: Array | None = None,
 ) -> Array:
-    """Indices of the landmarks among the rows of X, in rising order.
+    """Indices of the landmarks among the rows of X.
 
     "uniform" takes any; "k-means++" rows far from each other; "leverage" rows that
     others cannot stand for. The last two look at twenty rows for each landmark.
@@ -74,7 +75,7 @@ def choose_landmarks(
         chosen = rng.choice(
             len(candidates), count, replace=False, p=scores / scores.sum()
         )
-    return np.sort(candidates[np.unique(chosen)])
+    return np.asarray(candidates[np.unique(chosen)])
 
 
 def leverage_scores(kernel: Kernel, rows: Any, pilots: Any) -> Array:

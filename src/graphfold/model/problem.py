@@ -48,6 +48,8 @@ class Problem:
     P M P, P = I - qq', q = 1/sqrt(n): the kernel is centred as in kernel PCA, and the
     constant vector, which climbs into the top as gamma grows, is kept out of the
     answer. ``trivial`` is an eigenvector of unit length to be kept out in its place.
+    Where rows do not count alike, ``roots`` are the square roots of what they count:
+    terms have been scaled by them on both sides, and they take the constant's place.
     """
 
     kernels: tuple[Term, ...]
@@ -59,6 +61,7 @@ class Problem:
     fixed: tuple[Term, ...] = ()
     fixed_weights: tuple[float, ...] = ()
     trivial: Array | None = field(default=None, repr=False, compare=False)
+    roots: Array | None = field(default=None, repr=False, compare=False)
     _memo: Memo = field(default_factory=lambda: Memo(), repr=False, compare=False)
 
     @property
@@ -117,11 +120,26 @@ class Problem:
 
     def shares(self, V: Array) -> tuple[Array, Array]:
         """tr(V'K_qV) of every kernel and tr(V'R_lV) of every graph."""
-        V = without_mean(V) if self.center else V
+        V = self.centred(V)
         return (
             np.array([t.operator.energies(V).sum() for t in self.kernels]),
             np.array([t.operator.energies(V).sum() for t in self.graphs]),
         )
+
+    def centred(self, V: Array) -> Array:
+        """V without its part along the constant, if the problem is centred."""
+        if not self.center:
+            return V
+        if self.roots is None:
+            return without_mean(V)
+        return np.asarray(V - self.roots[:, None].astype(V.dtype) * self.mean_of(V))
+
+    def mean_of(self, V: Array) -> Array:
+        """Mean of the rows of V, or of what they are in if they count unalike."""
+        if self.roots is None:
+            return np.asarray(V.mean(axis=0))
+        mean = self.roots @ V / float(self.roots @ self.roots)
+        return np.asarray(mean, dtype=V.dtype)
 
     def trivial_vector(self) -> Array | None:
         """q = 1/sqrt(n), or another, to be avoided; None where nothing is."""

@@ -43,12 +43,13 @@ def in_span(
     small = span.project(problem)
     iterative = "krylov" if span.dimension > 20 * d else "lapack"
     in_small: dict[str, Any] = {"solver": iterative, "rng": how.get("rng")}
-    result = (learn or solved)(small, d, tol=IN_SPAN, **in_small)
+    in_small["tol"] = IN_SPAN if refined else 1e-10
+    result = (learn or solved)(small, d, **in_small)
     problem = problem.with_weights(result.problem.theta, result.problem.beta)
     if not refined:
         return replace(result, problem=problem, pairs=_expanded(span, result.pairs))
     width = min(2 * d, span.dimension - 1)
-    wide = result.problem.solve(width, tol=IN_SPAN, **in_small)
+    wide = result.problem.solve(width, **in_small)
     pairs = problem.solve(
         d,
         solver="chebyshev" if solver == "auto" else solver,

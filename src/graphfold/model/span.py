@@ -39,11 +39,16 @@ class Span:
 
     ``parts`` are blocks of columns of Psi, each with a row for each row of the data;
     the kernels' own features are the first of them, one part for each kernel.
+    ``roots`` as in :class:`Problem`. ``precise`` sums in double precision throughout:
+    twice the time, and no order of the rows can be told from the answer.
     """
 
     parts: Sequence[Array]
     center: bool = True
+    roots: Array | None = None
+    precise: bool = False
     total: Array = field(init=False, repr=False)
+    mean: Array = field(init=False, repr=False)
     gram: Array = field(init=False, repr=False)
     basis: Array = field(init=False, repr=False)
     _seen: dict[int, tuple[SymmetricOperator, Array]] = field(
@@ -51,9 +56,11 @@ class Span:
     )
 
     def __post_init__(self) -> None:
-        self.total, self.gram = moments_of_rows(self.parts)
+        ones = np.ones(self.n) if self.roots is None else self.roots
+        self.total, self.gram = moments_of_rows(self.parts, ones, self.precise)
+        self.mean = self.total / float(ones @ ones)
         if self.center:
-            self.gram = self.gram - np.outer(self.total, self.total) / self.n
+            self.gram = self.gram - np.outer(self.total, self.mean)
         self.basis = inverse_root(self.gram, SPAN_CUT)
 
     @property
@@ -82,13 +89,19 @@ class Span:
         )
 
     def vectors(self, small: Array) -> Array:
-        """The n-vectors of coordinates in the span, in single precision."""
+        """The n-vectors of coordinates in the span."""
         B = self.basis @ small
-        V = np.zeros((self.n, B.shape[1]), dtype=np.float32)
-        for part, columns in zip(self.parts, self._columns(), strict=True):
-            V += part @ B[columns].astype(np.float32)
-        if self.center:
-            V -= (self.total @ B / self.n).astype(np.float32)
+        mean = self.mean @ B if self.center else np.zeros(B.shape[1])
+        dtype = np.float64 if self.precise else np.float32
+        B, mean = B.astype(dtype), mean.astype(dtype)
+        V = np.empty((self.n, B.shape[1]), dtype=dtype)
+
+        def fill(rows: slice) -> None:
+            V[rows] = side_by_side(self.parts, rows).astype(dtype, copy=False) @ B
+            V[rows] -= mean if self.roots is None else np.outer(self.roots[rows], mean)
+
+        for _ in in_order(fill, row_blocks(self.n, BLOCK)):
+            pass
         return V
 
     def _columns(self) -> list[slice]:
@@ -110,25 +123,31 @@ class Span:
         return replace(term, base=small)
 
     def _moments_of(self, R: SymmetricOperator) -> Array:
-        Q = moments_of_term(R, self.parts)
+        Q = moments_of_term(R, self.parts, self.precise)
         if not self.center:
             return Q
-        R1 = R.apply(np.ones((self.n, 1), dtype=R.dtype)).astype(np.float64)
-        pull = np.concatenate([(part.T @ R1.astype(part.dtype)) for part in self.parts])
-        mean = (self.total / self.n)[:, None]
-        pull = pull.astype(np.float64)
-        centred = Q - mean @ pull.T - pull @ mean.T + float(R1.sum()) * mean @ mean.T
-        return np.asarray(centred)
+        ones = np.ones(self.n) if self.roots is None else self.roots
+        R1 = R.apply(ones[:, None].astype(R.dtype)).astype(np.float64)[:, 0]
+        # sums over all rows in double precision, block by block
+        pull = np.zeros(len(self.mean))
+        for rows in row_blocks(self.n, BLOCK):
+            pull += R1[rows] @ side_by_side(self.parts, rows).astype(np.float64)
+        both = np.outer(self.mean, pull)
+        within = float(ones @ R1) * np.outer(self.mean, self.mean)
+        return np.asarray(Q - both - both.T + within)
 
 
-def moments_of_rows(parts: Sequence[Array]) -> tuple[Array, Array]:
+def moments_of_rows(
+    parts: Sequence[Array], ones: Array, precise: bool = False
+) -> tuple[Array, Array]:
     """Sum of the rows of Psi, and Psi'Psi: products in float32, sums in float64."""
     width = sum(part.shape[1] for part in parts)
     total, gram = np.zeros(width), np.zeros((width, width))
 
     def moments(rows: slice) -> tuple[Array, Array]:
         block = side_by_side(parts, rows)
-        return block.sum(axis=0, dtype=np.float64), block.T @ block
+        block = block.astype(np.float64) if precise else block
+        return ones[rows] @ block, block.T @ block
 
     for sums, squares in in_order(moments, row_blocks(len(parts[0]), BLOCK)):
         total += sums
@@ -136,30 +155,43 @@ def moments_of_rows(parts: Sequence[Array]) -> tuple[Array, Array]:
     return total, gram
 
 
-def moments_of_term(R: SymmetricOperator, parts: Sequence[Array]) -> Array:
+def moments_of_term(
+    R: SymmetricOperator, parts: Sequence[Array], precise: bool = False
+) -> Array:
     """Psi'R Psi: over the edges where R is sparse, else by products with R."""
     matrix = R.sparse()
-    product = _by_products(R, parts) if matrix is None else _by_edges(matrix, parts)
+    if matrix is None:
+        product = _by_products(R, parts)
+    else:
+        product = _by_edges(matrix, parts, precise)
     return (product + product.T) / 2
 
 
-def _by_edges(matrix: Any, parts: Sequence[Array]) -> Array:
+def _by_edges(matrix: Any, parts: Sequence[Array], precise: bool) -> Array:
     """Every edge once: U with R = U + U', then Psi'U Psi twice its symmetric part."""
     matrix = sp.csr_array(matrix)
     upper = sp.triu(matrix, k=1, format="csr") + 0.5 * sp.diags_array(matrix.diagonal())
-    upper = sp.csr_array(upper, dtype=parts[0].dtype)
+    upper = sp.csr_array(upper, dtype=np.float64 if precise else parts[0].dtype)
     width = sum(part.shape[1] for part in parts)
     total = np.zeros((width, width))
 
     def moments(rows: slice) -> Array:
         near = upper[rows]
-        pulled = [near @ part for part in parts]
+        pulled = [_double_product(near, p) if precise else near @ p for p in parts]
         pulled_block = pulled[0] if len(pulled) == 1 else np.hstack(pulled)
         return np.asarray(side_by_side(parts, rows).T @ pulled_block)
 
     for part in in_order(moments, row_blocks(len(parts[0]), BLOCK)):
         total += part
     return 2 * total
+
+
+def _double_product(near: Any, part: Array) -> Array:
+    """A sparse block times the features in double precision, of its neighbours only."""
+    columns, places = np.unique(near.indices, return_inverse=True)
+    shape = (near.shape[0], len(columns))
+    local = sp.csr_array((near.data, places.ravel(), near.indptr), shape=shape)
+    return np.asarray(local @ part[columns].astype(np.float64))
 
 
 def _by_products(R: SymmetricOperator, parts: Sequence[Array]) -> Array:
@@ -186,7 +218,7 @@ def side_by_side(parts: Sequence[Array], rows: slice) -> Array:
 def span_of(
     problem: Problem, laplacians: Mapping[str, Laplacian], *, wide: bool
 ) -> Span:
-    """The span of a problem's features, widened by its graphs if asked.
+    """The span of a problem's features; widened by its graphs where it is the answer.
 
     Several graphs widen it together, by the mean of their normalised adjacencies.
     """
@@ -195,7 +227,7 @@ def span_of(
     if wide and known:
         S = sum(normalized_adjacency(L) for L in known) / len(known)
         parts = widened(parts, S)
-    return Span(parts, problem.center)
+    return Span(parts, problem.center, problem.roots, precise=wide)
 
 
 def normalized_adjacency(laplacian: Laplacian) -> Any:
@@ -219,13 +251,13 @@ def features_of(problem: Problem) -> list[Array]:
 
 def widened(parts: Sequence[Array], adjacency: Any) -> list[Array]:
     """[Phi, S Phi]: what a row's neighbours are adds to what it is itself."""
-    S = sp.csr_array(adjacency, dtype=parts[0].dtype)
+    S = sp.csr_array(adjacency, dtype=np.float64)
     pulled = [np.empty_like(part) for part in parts]
 
     def fill(rows: slice) -> None:
         near = S[rows]
         for part, room in zip(parts, pulled, strict=True):
-            room[rows] = near @ part
+            room[rows] = _double_product(near, part)
 
     for _ in in_order(fill, row_blocks(S.shape[0], BLOCK)):
         pass

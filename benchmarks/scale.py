@@ -162,6 +162,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="of short runs")
     parser.add_argument("--again", action="store_true", help="forget these points")
     parser.add_argument("--python", default=sys.executable, help="of the workers")
+    parser.add_argument("--note", default="", help="kept with each point of this run")
     parser.add_argument("--output", type=Path, default=PATH)
     return parser.parse_args()
 
@@ -192,6 +193,7 @@ def main(arguments: argparse.Namespace | None = None) -> None:
                 continue
             points = [p for p in points if (p["method"], p["n"]) != (name, n)]
             when = {"date": time.strftime("%Y-%m-%d"), "cap": arguments.cap}
+            when |= {"note": arguments.note} if arguments.note else {}
             commit = git("rev-parse", "--short", "HEAD")
             points.append({"method": name, "n": n, **found, **when, "commit": commit})
             store(points, arguments.output)

@@ -36,12 +36,12 @@ TEXT = (
     "beforehand, by a forest of random cuts, and is not counted: our estimators, "
     "SpectralEmbedding, UMAP (`precomputed_knn`), pymde, CASE, st-graphpca and "
     "Spectral get it, LLE and Isomap seek their neighbours themselves, the others use "
-    "none. Every run has a process of its own; what takes less than 5 s is the median "
-    "of {runs} runs, and before its clock starts every method has been called once on "
-    "1,000 rows. KernelPCA runs its randomized solver, its fastest here, and st- "
-    "graphpca its default mode, which stops after five rounds. The two filters, "
-    "dashed, apply a heat filter of degree 30 to ten columns: a part of an embedding, "
-    "shown beside each other."
+    "none. Every run has a process of its own; below 5 s the median of {runs} is "
+    "taken, and before its clock starts every method has been called once on 1,000 "
+    "rows. KernelPCA runs its arpack solver, its fastest here, and st-graphpca its "
+    "default mode, which stops after five rounds; mlpack takes no more landmarks than "
+    "components. The two filters, dashed, apply a heat filter of degree 30 to ten "
+    "columns: a part of an embedding, shown beside each other."
 )
 LIMITS = (
     "A method that needs more than {cap:g} s, or more than the memory allowed for one "
@@ -238,6 +238,7 @@ def page(record: dict) -> str:
     runs = max((p.get("runs", 1) for p in points), default=1)
     cap = max(p["cap"] for p in points)
     broken = failures(points)
+    notes = sorted({p["note"] for p in points if "note" in p})
     lines = [
         "# Time and memory against the number of rows",
         "",
@@ -249,6 +250,7 @@ def page(record: dict) -> str:
         f"{facts['numpy']}, SciPy {facts['scipy']}, scikit-learn "
         f"{facts['scikit-learn']}, {peers}.",
         "",
+        *(line for note in notes for line in (f"**{note}**", "")),
         "![Seconds of a fit against n, both logarithmic](images/scale-time.png)",
         "",
         "![Memory of a fit against n, both logarithmic](images/scale-memory.png)",

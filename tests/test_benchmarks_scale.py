@@ -60,12 +60,14 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     arguments = SimpleNamespace(
         only=["umap"], largest=3_000, again=False, python=sys.executable, cap=60
     )
+    arguments.note = "a trial"
     arguments.output = tmp_path / "scale.json"
     with pytest.raises(KeyboardInterrupt):
         scale.main(arguments)
     scale.main(arguments)
     assert [n for _, n in asked] == [1_000, 3_000, 3_000]
-    assert len(scale.load(arguments.output)) == 2
+    points = scale.load(arguments.output)
+    assert [p["note"] for p in points] == ["a trial", "a trial"]
 
 
 def quick():

@@ -16,8 +16,8 @@ Result = TypeVar("Result")
 
 def n_threads() -> int:
     """Threads that BLAS has been allowed: ours stay within the same limit."""
-    counts = [pool["num_threads"] for pool in blas().info() if pool["num_threads"]]
-    return max(counts, default=1)
+    pools = [pool for pool in blas().info() if pool["user_api"] == "blas"]
+    return max((pool["num_threads"] or 1 for pool in pools), default=1)
 
 
 def in_order(

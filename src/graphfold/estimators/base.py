@@ -159,7 +159,7 @@ class GraphEmbedding(
             check_landmarks(self, X.shape[0], self._row_labels, growing=streamed)
         keys = None
         if self._by_landmarks(X):
-            keys = RowKeys.of(X)
+            keys = RowKeys.of(X, labelled=labels is not None)
         if keys is None or self._needs_rows(graphs):
             X = X.copy()  # as KernelPCA does: the caller may change X afterwards
         progress = FitProgress(self, X, y)
@@ -172,7 +172,7 @@ class GraphEmbedding(
             rng,
             constrain=constrain,
             progress=progress,
-            projections=None if keys is None else keys.projections,
+            fingerprints=None if keys is None else keys.fingerprints,
             **how,
         )
         if len(fit.kernels) > 1 or not self._has_rows():
@@ -278,6 +278,10 @@ class GraphEmbedding(
     def _by_landmarks(self, X: Any) -> bool:
         """Whether the fit will look at X through landmarks."""
         return self._plan(self._kernels(X), X).way == "landmarks"
+
+    def _takes_landmark_rows(self) -> bool:
+        """Whether landmarks may be rows of their own."""
+        return True
 
     def _needs_rows(self, graphs: Sources) -> bool:
         """Whether the rows of the fit have to be kept: edges of new rows end there."""

@@ -12,7 +12,13 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice
-from graphfold.estimators.landmarks import Landmarks, choose, landmarks_of
+from graphfold.estimators.landmarks import (
+    Landmarks,
+    check_kernels,
+    choose,
+    landmarks_of,
+    some_rows,
+)
 from graphfold.estimators.progress import FitProgress
 from graphfold.estimators.statement import (
     FittedGraph,
@@ -95,13 +101,13 @@ def prepare(
     constrain: Constrain | None = None,
     progress: FitProgress | None = None,
     quiet: bool = False,
-    projections: Array | None = None,
+    fingerprints: Array | None = None,
     refine: bool | None = None,
     roots: Array | None = None,
 ) -> Fit:
     """State the problem of these rows; ``quiet`` where a trial is made, not the fit.
 
-    ``projections`` are those of the rows of X, if they are known already; ``refine``
+    ``fingerprints`` are those of the rows of X, if they are known already; ``refine``
     takes the place of the estimator's own; ``roots`` as in :class:`Problem`.
     """
     asked = estimator._kernels(X)
@@ -110,21 +116,22 @@ def prepare(
     plan = estimator._plan(asked, X)
     landmarks = None
     if plan.way == "landmarks":
+        check_kernels(estimator, asked)
         known = estimator._row_labels
-        chosen = choose(estimator, X, known, plan.landmarks, rng, projections)
+        chosen = choose(estimator, X, known, plan.landmarks, rng, fingerprints)
         landmarks = landmarks_of(estimator, X, chosen, plan.rank, rng)
         kernels = landmarks.kernels
     else:
         kernels = bind_all(asked, X, rng)
     if not quiet:
-        advice.on_kernels(kernels, X if landmarks is None else landmarks.rows, rng)
+        advice.on_kernels(kernels, X if landmarks is None else some_rows(X, rng), rng)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
     fitted = {name: graph.fading(roots) for name, graph in fitted.items()}
     usual = choose_solver(X.shape[0], min(estimator.n_components, X.shape[0])).solver
-    free = estimator.solver == "auto" and plan.solver == usual
+    free = estimator.solver == "auto" and (landmarks or plan.solver == usual)
     how: dict[str, Any] = {
-        "solver": "auto" if free else plan.solver,
+        "solver": "auto" if free else (landmarks and estimator.solver) or plan.solver,
         "tol": path.TOLERANCE if quiet else estimator._tolerance(),
         "max_iter": estimator.max_iter,
         "rng": rng,

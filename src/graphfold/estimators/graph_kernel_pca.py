@@ -231,11 +231,13 @@ default="auto"
     def _expansion_rows(self) -> tuple[Any, Array]:
         """Rows and weights of k(x, rows) W, what components are as functions of x.
 
-        The rows of the fit, or the landmarks in their place.
+        The rows of the fit, or the landmarks in their place; of a linear kernel.
         """
         if not hasattr(self, "landmarks_"):
             return self._X_fit, self._extension.V
-        return self._extension.rows_of_expansion()
+        X, W = self._extension.rows_of_expansion()
+        assert self.kernel_ is not None
+        return self.kernel_.factor(X), W  # less its origin
 
     def _read(self, X: Any, *, reset: bool, least: int | None = None) -> Any:
         """X as numbers; several kernel matrices side by side."""

@@ -14,7 +14,7 @@ from graphfold import check
 from graphfold.arrays import Array, first_equal_rows
 from graphfold.errors import GraphfoldError, LabelError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
-from graphfold.kernels import Kernel
+from graphfold.kernels import Kernel, Linear
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.kernels.names import bind_all
 from graphfold.model.landmarks import CHOICES, choose_landmarks
@@ -75,8 +75,19 @@ def check_landmarks(
             f"n_components={d} and X has {n} rows",
         )
         return
-    if np.ndim(asked) == 1:
+    count = n_landmarks(estimator) or 0
+    if count < estimator.n_components:
+        raise GraphfoldError(
+            f"landmarks must be at least n_components={estimator.n_components}; got "
+            f"{count}"
+        )
+    if np.ndim(asked) == 1 and not sp.issparse(asked):
         positions_of(asked, labels, n)
+    elif not estimator._takes_landmark_rows():
+        raise GraphfoldError(
+            "landmarks must be a number, or labels or positions of samples, where "
+            "samples have several modes; got a table"
+        )
 
 
 def positions_of(asked: Any, labels: Array | None, n: int) -> Array:
@@ -99,7 +110,11 @@ def positions_of(asked: Any, labels: Array | None, n: int) -> Array:
 def given_rows(asked: Any, X: Any) -> Any:
     """Landmarks that are rows of their own, with the columns and precision of X."""
     rows = check_array(
-        asked, accept_sparse="csr", dtype=[X.dtype], input_name="landmarks"
+        asked,
+        accept_sparse="csr",
+        dtype=[X.dtype],
+        input_name="landmarks",
+        copy=True,  # the caller may change them afterwards
     )
     if rows.shape[1] != X.shape[1]:
         raise GraphfoldError(
@@ -123,7 +138,7 @@ def choose(
     labels: Array | None,
     count: int | None,
     rng: np.random.Generator,
-    projections: Array | None = None,
+    fingerprints: Array | None = None,
 ) -> Any:
     """The rows that are landmarks."""
     asked = estimator.landmarks
@@ -134,12 +149,28 @@ def choose(
     wanted = int(asked if asked is not None else count or 0)
     kernels = estimator._kernels(X)
     if estimator.landmark_choice == "leverage":
-        sample = X[np.sort(rng.choice(X.shape[0], min(2000, X.shape[0]), False))]
-        kernels = bind_all(kernels, sample, rng)
+        kernels = bind_all(kernels, some_rows(X, rng), rng)
     chosen = choose_landmarks(
-        X, wanted, estimator.landmark_choice, list(kernels.values()), rng, projections
+        X, wanted, estimator.landmark_choice, list(kernels.values()), rng, fingerprints
     )
     return X[chosen]
+
+
+def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
+    """Landmarks see a kernel through its values at pairs of rows."""
+    known = all(kernel.pointwise for kernel in kernels.values())
+    if not known or not kernels or not estimator._has_rows():
+        raise GraphfoldError(
+            "landmarks must be None unless every kernel is a function of two rows; "
+            f"got kernel={estimator.kernel!r}"
+        )
+
+
+def _about(kernel: Kernel, rows: Any) -> Kernel:
+    """The linear kernel about the landmarks' mean: the same where it is centred."""
+    if isinstance(kernel, Linear):
+        return Linear(origin=np.asarray(rows.mean(axis=0)))
+    return kernel
 
 
 def landmarks_of(
@@ -150,19 +181,20 @@ def landmarks_of(
     A median width looks at the landmarks alone, so that all who have them agree on it.
     """
     kernels = bind_all(estimator._kernels(X), rows, rng)
-    unfit = [name for name, kernel in kernels.items() if not kernel.pointwise]
-    if unfit or not kernels or not estimator._has_rows():
-        raise GraphfoldError(
-            "landmarks must be None unless every kernel is a function of two rows; "
-            f"got kernel={estimator.kernel!r}"
-        )
+    if estimator.center and not sp.issparse(rows):
+        kernels = {name: _about(kernel, rows) for name, kernel in kernels.items()}
     features = {
         name: landmark_features(kernel, rows, center=estimator.center)
         for name, kernel in kernels.items()
     }
-    n = X.shape[0]
-    probes = X[np.sort(rng.choice(n, min(N_PROBES, n), replace=False))]
+    probes = some_rows(X, rng)
     if rank is not None:
         features = {name: part.with_rank(rank, X) for name, part in features.items()}
     lost = [part.lost_share(probes) for part in features.values()]
     return Landmarks(rows, kernels, features, float(np.mean(lost)))
+
+
+def some_rows(X: Any, rng: np.random.Generator) -> Any:
+    """A sample of the rows, for what need not be known of all of them."""
+    n = X.shape[0]
+    return X[np.sort(rng.choice(n, min(N_PROBES, n), replace=False))]

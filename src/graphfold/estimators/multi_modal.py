@@ -75,7 +75,6 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         As in :class:`GraphKernelPCA`. Without a kernel ``scaling="eigenvalue"`` is
         "orthonormal".
     n_jobs : int, default=None
-        For the search of neighbours.
 
     Attributes
     ----------
@@ -367,6 +366,9 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
             raise GraphfoldError("kernel must be None where every mode is categorical")
         return {name: OnColumns(kernel, 0, width) for name, kernel in found.items()}
 
+    def _takes_landmark_rows(self) -> bool:
+        return False
+
     def _check_metric(self) -> None:
         names = [mode.name for mode in self._modes]
         if isinstance(self.metric, dict):
@@ -378,10 +380,10 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
                 )
 
     def _responses(self) -> Any:
-        auto = isinstance(self.response, str)
-        if auto:
-            check.one_of("response", self.response, ("auto",))
-        return Diffusion("auto") if auto else self.response
+        if not isinstance(self.response, str):
+            return self.response
+        check.one_of("response", self.response, ("auto",))
+        return Diffusion("auto")
 
 
 def _is_dict(X: Any) -> bool:

@@ -126,7 +126,7 @@ def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFea
     if center:
         K = K - means - means[:, None] + grand
     largest = max(float(np.diagonal(K).max()), np.finfo(float).tiny)
-    whitening = inverse_root(K, max(WHITENING_CUT, 1e-12 * size / largest))
+    whitening = inverse_root(K, max(WHITENING_CUT, 1e-14 * size / largest))
     if not center:
         return LandmarkFeatures(kernel, rows, whitening, np.zeros(whitening.shape[1]))
     # (k(x, Z) - mean k(Z, Z)) H W with H = I - 11'/m, read as k(x, Z) (H W) - offset

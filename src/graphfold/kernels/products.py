@@ -115,6 +115,11 @@ class InnerProduct(ProductKernel):
 class Linear(InnerProduct):
     """k(x, y) = x'y: PCA in the language of kernels.
 
+    Parameters
+    ----------
+    origin : array of shape (n_features,), default=None
+        Taken off all rows first; the centred kernel is the same with any.
+
     Examples
     --------
     >>> from graphfold import kernels
@@ -122,8 +127,12 @@ class Linear(InnerProduct):
     array([[11.]])
     """
 
+    def __init__(self, origin: Any = None) -> None:
+        self.origin = origin
+
     def prepare(self, X: Any, like: Any) -> Any:
-        return X if sp.issparse(X) else np.asarray(X)
+        X = X if sp.issparse(X) else np.asarray(X)
+        return X if self.origin is None else X - self.origin.astype(X.dtype)
 
 
 @final

@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint bench bench-kernels docs test-lowest clean
+.PHONY: demo test lint bench bench-kernels bench-scale docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png
@@ -31,6 +31,11 @@ bench: .venv-bench/.bench
 bench-kernels: .venv-kernels/.bench
 	.venv-kernels/bin/python -m benchmarks.many_kernels
 	.venv-kernels/bin/python -m benchmarks.report
+
+# goes on where it was interrupted: points are in benchmarks/results/scale.json
+bench-scale: .venv-scale/.bench
+	.venv-scale/bin/python -m benchmarks.scale
+	.venv-scale/bin/python -m benchmarks.scale_page
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -66,5 +71,11 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	.venv-kernels/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-kernels.txt -e .
 	touch $@
 
+.venv-scale/.bench: pyproject.toml benchmarks/requirements-scale.txt
+	$(PYTHON) -m venv .venv-scale
+	.venv-scale/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-scale.txt -e .
+	.venv-scale/bin/python -m pip --disable-pip-version-check -q install --no-deps st-graphpca==2.2.0
+	touch $@
+
 clean:
-	rm -rf .venv .venv-kernels .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-kernels .venv-scale .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache

@@ -12,47 +12,91 @@ import json
 import os
 import platform
 import resource
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+from benchmarks import memory
 
 RESULTS = Path(__file__).parent / "results"
 
 
-def measure(module: str, function: str, arguments: dict) -> dict:
-    """In the worker: prepare, warm up BLAS, time one call, read the peak memory."""
+def measure(
+    module: str, function: str, arguments: dict, cap: float | None = None
+) -> dict:
+    """In the worker: prepare, warm up BLAS, time one call, read the peak memory.
+
+    ``peak_mb`` is of the whole process, ``beyond_mb`` what the call took on top of
+    what was there. A call longer than ``cap`` seconds is ended by the alarm signal,
+    compiled code or not.
+    """
     import numpy as np
 
     run = getattr(importlib.import_module(module), function)(**arguments)
     square = np.ones((256, 256))
     square @ square
+    earlier_peak = memory.highest_ever()
+    there = memory.start_again()
     before = resource.getrusage(resource.RUSAGE_SELF)
+    signal.setitimer(signal.ITIMER_REAL, cap or 0)
     start = time.perf_counter()
     facts = run() or {}
     seconds = time.perf_counter() - start
+    signal.setitimer(signal.ITIMER_REAL, 0)
     after = resource.getrusage(resource.RUSAGE_SELF)
+    beyond = memory.highest() - there
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     # "later" is what is checked after the clock has stopped: residuals, angles
     later = facts.pop("later", None)
-    peak = after.ru_maxrss / 1024
+    peak = max(earlier_peak, memory.highest_ever())
     facts |= later() if later else {}
-    return {"seconds": seconds, "cpu": cpu, "peak_mb": peak, **facts}
+    sizes = {"peak_mb": peak, "beyond_mb": beyond}
+    return {"seconds": seconds, "cpu": cpu, **sizes, **facts}
 
 
-def run_alternating(cases: dict[str, tuple], repeats: int, timeout: float) -> dict:
-    """cases: name -> (module, function, arguments); returns name -> list of runs."""
+def run_alternating(
+    cases: dict[str, tuple], repeats: int, timeout: float, keep: str | None = None
+) -> dict:
+    """cases: name -> (module, function, arguments); returns name -> list of runs.
+
+    With ``keep``, a name, finished runs outlive an interruption: they wait in the
+    temporary directory for the next start at the same commit.
+    """
     runs: dict[str, list[dict]] = {name: [] for name in cases}
+    path = kept(keep) if keep else None
+    asked = {name: list(case) for name, case in cases.items()}
+    if path and path.exists():
+        old = json.loads(path.read_text())
+        same = [name for name in asked if old["asked"].get(name) == asked[name]]
+        runs |= {name: finished(old["runs"][name]) for name in same}
     for repeat in range(repeats):
         names = list(cases)
         # another order each time: no case always runs on a warm machine
         for name in names[repeat % len(names) :] + names[: repeat % len(names)]:
+            if len(runs[name]) > repeat:
+                continue
             run = in_own_process(*cases[name], timeout=timeout)
             runs[name].append(run)
+            if path:
+                path.write_text(json.dumps({"asked": asked, "runs": runs}))
             text = run.get("failed") or f"{run['seconds']:8.2f} s"
             print(f"  {repeat + 1}/{repeats} {name:42} {text}", file=sys.stderr)
-    return runs
+    return {name: found[:repeats] for name, found in runs.items()}
+
+
+def finished(runs: list[dict]) -> list[dict]:
+    """Runs that need no second try: good ones, and those that took too long."""
+    return [r for r in runs if r.get("failed", "more than").startswith("more than")]
+
+
+def kept(name: str) -> Path:
+    """Where unfinished runs of this commit wait."""
+    mark = f"{name}-{git('rev-parse', '--short', 'HEAD')}"
+    return Path(tempfile.gettempdir()) / f"graphfold-bench-{mark}.json"
 
 
 def in_own_process(module: str, function: str, arguments: dict, *, timeout: float):
@@ -83,8 +127,11 @@ def ratio(runs: dict, slow: str, fast: str) -> float:
     return statistics.median(ratios) if ratios else float("nan")
 
 
-def save(name: str, runs: dict, claims: list[dict]) -> None:
-    """Results as JSON, tied to a commit and a machine; printed as a table."""
+def save(name: str, runs: dict, claims: list[dict], *, trial: bool = False) -> None:
+    """Results as JSON, tied to a commit and a machine; printed as a table.
+
+    A trial, at other sizes than those that count, is printed only.
+    """
     RESULTS.mkdir(exist_ok=True)
     record = {
         "benchmark": name,
@@ -96,7 +143,9 @@ def save(name: str, runs: dict, claims: list[dict]) -> None:
         "claims": claims,
         "runs": runs,
     }
-    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    if not trial:
+        (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    kept(name).unlink(missing_ok=True)
     for row in rows_of(runs):
         print(row)
     for claim in claims:
@@ -105,7 +154,10 @@ def save(name: str, runs: dict, claims: list[dict]) -> None:
 
 def sentence(claim: dict) -> str:
     verdict = "met" if claim["met"] else "NOT MET"
-    return f"{claim['text']}: {claim['value']:.2f} (asked: {claim['asked']}) {verdict}"
+    value = claim["value"]
+    # what is small has its digits further down: 0.005 is not 0.01
+    text = f"{value:.2f}" if abs(value) >= 0.1 or not value else f"{value:.2g}"
+    return f"{claim['text']}: {text} (asked: {claim['asked']}) {verdict}"
 
 
 def at_least(text: str, value: float, asked: float) -> dict:
@@ -120,23 +172,26 @@ def at_most(text: str, value: float, asked: float) -> dict:
 
 def rows_of(runs: dict) -> list[str]:
     """A markdown table: median and range of seconds, peak memory, other facts."""
-    lines = [
-        "| case | median s | min - max s | CPU s | peak MB | residual |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    titles = ["case", "median s", "min - max s", "CPU s", "peak MB"]
+    measured = [run for repeats in runs.values() for run in repeats]
+    beyond = any("beyond_mb" in run for run in measured)
+    titles += ["MB beyond the inputs"] * beyond + ["residual"]
+    lines = ["| " + " | ".join(titles) + " |", "| " + " | ".join(["---"] * len(titles))]
+    lines[1] += " |"
     for name, repeats in runs.items():
         good = [run for run in repeats if "seconds" in run]
         if not good:
-            lines.append(f"| {name} | {repeats[0]['failed']} | | | | |")
-            continue
-        seconds = [run["seconds"] for run in good]
-        residuals = [run["residual"] for run in good if "residual" in run]
-        residual = f"{max(residuals):.1e}" if residuals else ""
-        spread = f"{min(seconds):.2f} - {max(seconds):.2f}"
-        lines.append(
-            f"| {name} | {median(good):.2f} | {spread} | "
-            f"{median(good, 'cpu'):.2f} | {median(good, 'peak_mb'):.0f} | {residual} |"
-        )
+            empty = [""] * (len(titles) - 2)
+            cells = [name, repeats[0]["failed"], *empty]
+        else:
+            seconds = [run["seconds"] for run in good]
+            residuals = [run["residual"] for run in good if "residual" in run]
+            cells = [name, f"{median(good):.2f}"]
+            cells += [f"{min(seconds):.2f} - {max(seconds):.2f}"]
+            cells += [f"{median(good, 'cpu'):.2f}", f"{median(good, 'peak_mb'):.0f}"]
+            cells += [f"{median(good, 'beyond_mb'):.0f}"] * beyond
+            cells += [f"{max(residuals):.1e}" if residuals else ""]
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 

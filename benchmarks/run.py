@@ -1,11 +1,26 @@
 """``make bench``: every benchmark, then the page of the documentation."""
 
-from benchmarks import exact, import_time, linear_graph, local, report, robust
+from benchmarks import (
+    exact,
+    filters,
+    import_time,
+    landmark_quality,
+    landmarks,
+    linear_graph,
+    local,
+    million,
+    report,
+    robust,
+)
 
 if __name__ == "__main__":
     import_time.main()
     exact.main()
     linear_graph.main()
+    landmarks.main()
+    landmark_quality.main()
+    million.main()
+    filters.main()
     local.main()
     robust.main()
     report.main()

@@ -57,11 +57,10 @@ class MultiModalGraphEmbedding(GraphEmbedding):
         and ones if ones are rare, else Hamming; Hamming for categories. Or a metric of
         :class:`NeighborGraph`, or any recipe.
     n_neighbors : int, default=10
-    edge_weight : {"binary", "similarity", "heat"}, default="binary"
+    edge_weight : as ``weight`` of :class:`NeighborGraph`, default="binary"
     response : "auto", responses object, None, list or dict, default="auto"
         How each graph speaks; "auto" is ``Diffusion(scale="auto")``.
-    laplacian : {"normalized", "combinatorial"}, default="normalized"
-    weights : {"learn", "equal"}, default="learn"
+    laplacian, weights : as in GraphKernelPCA
     weight_norm : float, default=2.0
         Learned weights have unit p-norm; nearer to 1 is sharper.
     kernel : as in GraphKernelPCA, default=None
@@ -202,7 +201,6 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         self._check_metric()
         n, encoded = self._encode({k: table for k, (table, _) in tables.items()})
         check_parameters(self, n)
-        check.at_least("graph_strength", self.graph_strength, 0)
         self._starts = np.cumsum([0, *(mode.width for mode in self._modes)])
         graphs = self._mode_graphs(tables)
         rng = generator(self.random_state)

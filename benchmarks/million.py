@@ -1,0 +1,83 @@
+"""Landmarks from 100,000 to 1,000,000 rows of 50 features, their 10-NN graph given."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from benchmarks.forest import inputs
+from benchmarks.harness import at_most, median, ratio, run_alternating, save
+from benchmarks.landmarks import warm_up
+
+HERE = "benchmarks.million"
+SIZES = (100_000, 300_000, 1_000_000)
+M, D, BUDGET = 500, 10, "1GB"
+WAYS = ("in memory", f"within {BUDGET}")
+
+
+def ours(n: int, landmarks: int, max_memory: str | None = None):
+    from graphfold import Graph, GraphKernelPCA
+
+    X, A = inputs(n, "plain")
+    graph = Graph(A)
+    warm_up(X)
+    model = GraphKernelPCA(D, graph=graph, landmarks=landmarks, max_memory=max_memory)
+
+    def run():
+        model.fit(X)
+        return {"landmark_error": float(model.landmark_error_)}
+
+    return run
+
+
+def growth(seconds: dict[int, float]) -> float:
+    """The exponent between the first and the last size."""
+    small, large = min(seconds), max(seconds)
+    return math.log(seconds[large] / seconds[small]) / math.log(large / small)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--landmarks", type=int, default=M)
+    parser.add_argument("--timeout", type=float, default=600, help="seconds per run")
+    arguments = parser.parse_args()
+    sizes = sorted(arguments.sizes)
+    cases = {}
+    for n in sizes:
+        inputs(n, "plain")  # made here, not inside somebody's time limit
+        settings = {"n": n, "landmarks": arguments.landmarks}
+        cases[f"{n:,} in memory"] = (HERE, "ours", settings)
+        budget = {**settings, "max_memory": BUDGET}
+        cases[f"{n:,} within {BUDGET}"] = (HERE, "ours", budget)
+    runs = run_alternating(
+        cases, arguments.repeats, timeout=arguments.timeout, keep="million"
+    )
+    trial = tuple(sizes) != SIZES
+    save("million", runs, claims_of(runs, sizes), trial=trial)
+
+
+def claims_of(runs: dict, sizes: list[int]) -> list[dict]:
+    seconds = {n: median(runs[f"{n:,} in memory"]) for n in sizes}
+    small, large = min(sizes), max(sizes)
+    span = f"from {small:,} to {large:,}"
+    within = f"{large:,} within {BUDGET}"
+    beyond = median(runs[within], "beyond_mb") / 1000
+    slower = ratio(runs, within, f"{large:,} in memory")
+    # time saved by seeing less of the kernel would be no saving
+    losses = [median(runs[f"{large:,} {way}"], "landmark_error") for way in WAYS]
+    return [
+        at_most(f"growth exponent of the fit {span}", growth(seconds), 1.1),
+        at_most(f"{large:,}: within {BUDGET} / in memory", slower, 1.6),
+        at_most(f"{large:,}: GB beyond the inputs, within {BUDGET}", beyond, 1.15),
+        at_most(
+            f"{large:,}: landmark error within {BUDGET} / in memory",
+            losses[1] / losses[0],
+            1.05,
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main()

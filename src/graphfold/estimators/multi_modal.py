@@ -56,8 +56,7 @@ class MultiModalGraphEmbedding(GraphEmbedding):
         "auto": euclidean for real columns, which are standardised; Jaccard for zeros
         and ones if ones are rare, else Hamming; Hamming for categories. Or a metric of
         :class:`NeighborGraph`, or any recipe.
-    n_neighbors : int, default=10
-    edge_weight : as ``weight`` of :class:`NeighborGraph`, default="binary"
+    n_neighbors, edge_weight : 10 and "binary", as in :class:`NeighborGraph`
     response : "auto", responses object, None, list or dict, default="auto"
         How each graph speaks; "auto" is ``Diffusion(scale="auto")``.
     laplacian, weights : as in GraphKernelPCA
@@ -201,6 +200,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         self._check_metric()
         n, encoded = self._encode({k: table for k, (table, _) in tables.items()})
         check_parameters(self, n)
+        check.at_least("graph_strength", self.graph_strength, 0)
         self._starts = np.cumsum([0, *(mode.width for mode in self._modes)])
         graphs = self._mode_graphs(tables)
         rng = generator(self.random_state)

@@ -20,6 +20,7 @@ from graphfold.solvers.result import (
     relative_residuals,
     value_after,
 )
+from graphfold.threads import in_order
 
 TINY = float(np.finfo(np.float32).tiny)
 #: rows of a sum in double precision
@@ -115,10 +116,14 @@ def rayleigh_ritz_of_any(Q: Array, MQ: Array) -> tuple[Array, Array]:
     """
     width = Q.shape[1]
     gram, T = np.zeros((width, width)), np.zeros((width, width))
-    for rows in row_blocks(len(Q), BLOCK):
+
+    def products(rows: slice) -> tuple[Array, Array]:
         wide = Q[rows].astype(np.float64)
-        gram += wide.T @ wide
-        T += wide.T @ MQ[rows].astype(np.float64)
+        return wide.T @ wide, wide.T @ MQ[rows].astype(np.float64)
+
+    for own, other in in_order(products, row_blocks(len(Q), BLOCK)):
+        gram += own
+        T += other
     W = inverse_root(gram, 1e-13)
     values, S = small_eigenbasis(W.T @ ((T + T.T) / 2) @ W)
     return values[::-1], np.ascontiguousarray((W @ S)[:, ::-1])

@@ -82,9 +82,5 @@ class UnderdeterminedWarning(GraphfoldWarning):
     """Fewer equations than coefficients: the penalty chooses among many answers."""
 
 
-class LowRecallWarning(GraphfoldWarning):
-    """An approximate search missed many of the nearest rows of a sample."""
-
-
 class ExactSearchWarning(GraphfoldWarning):
     """All pairs of many rows are compared: no approximate search serves them."""

@@ -1,27 +1,27 @@
 """Nearest rows for tables too large to compare all pairs; the recall is measured.
 
 Cells first, then the few candidates that they yield are compared in full precision:
-which rows are found is approximate, their distances are not. How much is compared is
-chosen on a sample of rows whose exact neighbours are known.
+which rows are found is approximate, their distances are not. How many cells are looked
+into is chosen on a sample of rows whose exact neighbours are known; where no number
+that would save time is enough, all pairs are compared.
 """
 
 from __future__ import annotations
 
+import numbers
 import os
-import warnings
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from graphfold import check
 from graphfold.arrays import Array, floating, row_blocks
-from graphfold.errors import GraphfoldError, LowRecallWarning
+from graphfold.errors import GraphfoldError
 from graphfold.neighbors.cells import (
     Cells,
+    n_cells_for,
     sorted_into_cells,
     visit_candidates,
     workers,
@@ -30,9 +30,12 @@ from graphfold.neighbors.search import nearest_rows, standard_rows, with_marked_
 
 #: metrics that are Euclidean distances of some rows
 APPROXIMATE_METRICS = ("euclidean", "cosine", "correlation")
-#: share of the neighbours of the sample that must be found, and when to warn
-WANTED_RECALL, LOW_RECALL = 0.99, 0.95
-SAMPLE = 256
+#: share of the neighbours of the sample that must be found
+WANTED_RECALL, SAMPLE = 0.99, 256
+#: cells looked into at first; most of them among few directions; least share not to
+FIRST_PROBES, MOST_PROBES, SPARED = 8, 32, 4
+#: below this recall the next try is a bold one
+FAR_OFF = 0.8
 #: more columns than twice this are searched in this many directions first
 DIRECTIONS = 64
 #: candidates per neighbour: in few directions their order is not the true one
@@ -43,18 +46,17 @@ _BYTES = 2**23
 
 @dataclass(frozen=True)
 class Neighbors:
-    """What an approximate search found.
+    """What a search found.
 
-    ``recall`` is the share of true neighbours among those found, measured on a sample
-    of rows; ``probes`` of ``n_cells`` cells were looked into, in ``n_directions``.
+    ``recall`` is the share of the true neighbours that it finds, measured on a sample
+    of rows; ``compared`` the share of all pairs of rows that it looked at. Both are 1
+    for an exact search.
     """
 
     distances: Array
     indices: Array
-    recall: float
-    probes: int
-    n_cells: int
-    n_directions: int
+    recall: float = 1.0
+    compared: float = 1.0
 
 
 def approximate_neighbors(
@@ -82,10 +84,15 @@ def approximate_neighbors(
     >>> found.indices.shape, found.recall > 0.95
     ((500, 5), True)
     """
-    check.one_of("metric", metric, APPROXIMATE_METRICS)
+    if metric not in APPROXIMATE_METRICS:
+        allowed = ", ".join(APPROXIMATE_METRICS)
+        raise GraphfoldError(f"metric must be one of {allowed}; got {metric!r}")
     table, rows = _euclidean(X, among, metric)
     available = len(table) - (among is None)
-    k = check.integer_between("k", k, 1, available, f"there are {available} others")
+    if not 1 <= k <= available:
+        raise GraphfoldError(
+            f"k must be between 1 and {available}, the rows to be found; got {k!r}"
+        )
     seed = random_seed(random_state)
     own = np.arange(len(table)) if among is None else None
     with (
@@ -93,15 +100,10 @@ def approximate_neighbors(
         ThreadPoolExecutor(n_threads(n_jobs)) as pool,
     ):
         found = _search(table, rows, own, k, seed, workers(pool))
-    if found.recall < LOW_RECALL:
-        warnings.warn(
-            f"the approximate search found {found.recall:.1%} of the nearest rows of a "
-            'sample; search="exact" finds all of them',
-            LowRecallWarning,
-            stacklevel=2,
-        )
+    if found is None:
+        return Neighbors(*nearest_rows(X, k, metric=metric, among=among, n_jobs=n_jobs))
     if metric != "euclidean":
-        return Neighbors(**{**vars(found), "distances": found.distances**2 / 2})
+        return replace(found, distances=found.distances**2 / 2)
     return found
 
 
@@ -109,7 +111,12 @@ def random_seed(random_state: Any) -> int:
     """The seed that an integer or None stands for."""
     if random_state is None:
         return 0
-    return check.integer_between("random_state", random_state, 0, 2**32 - 1)
+    if not _is_integer(random_state) or random_state < 0:
+        raise GraphfoldError(
+            "random_state must be None or an integer of at least 0, so that a search "
+            f"can be repeated; got {random_state!r}"
+        )
+    return int(random_state)
 
 
 def n_threads(n_jobs: Any) -> int:
@@ -118,10 +125,16 @@ def n_threads(n_jobs: Any) -> int:
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     if n_jobs is None:
         return cores
-    check.integer_between("n_jobs", n_jobs, -(2**31), 2**31)
-    if n_jobs == 0:
-        raise GraphfoldError("n_jobs must be None, a positive or a negative integer")
+    if not _is_integer(n_jobs) or n_jobs == 0:
+        raise GraphfoldError(
+            "n_jobs must be None, a number of threads, or -1 for all cores; "
+            f"got {n_jobs!r}"
+        )
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _euclidean(X: Any, among: Any, metric: str) -> tuple[Array, Array]:
@@ -146,45 +159,35 @@ def _euclidean(X: Any, among: Any, metric: str) -> tuple[Array, Array]:
 
 def _search(
     table: Array, rows: Array, own: Array | None, k: int, seed: int, run: Any
-) -> Neighbors:
-    """Try more and more on the sample until it is enough; then search for all rows."""
+) -> Neighbors | None:
+    """All rows by the least effort that serves the sample; None if none does."""
     rng = np.random.default_rng(seed)
     sample = np.sort(rng.permutation(len(rows))[:SAMPLE])
     of_sample = None if own is None else sample
+    if _n_probes(len(table), None) < FIRST_PROBES:
+        return None
     bounds = _exact_bounds(table, rows[sample], of_sample, k)
-    for cells, probes in _efforts(table, rng, run):
-        kept = _candidates_kept(cells, k, len(table) - (own is not None))
-        how = (cells, probes, kept, run)
-        distances, _ = _nearest(table, rows[sample], of_sample, k, *how)
-        recall = float((distances <= bounds).mean())
-        if recall >= WANTED_RECALL:
-            break
-    distances, indices = _nearest(table, rows, own, k, *how)
-    n_cells, n_directions = cells.centres.shape
-    return Neighbors(distances, indices, recall, probes, n_cells, n_directions)
+    wide = table.shape[1] > 2 * DIRECTIONS
+    for n_directions in (DIRECTIONS, None) if wide else (None,):
+        cells = sorted_into_cells(table, n_directions, rng, run)
+        kept = int((KEPT if n_directions is None else KEPT_OF_DIRECTIONS) * k) + 3
+        kept = min(kept, len(table) - (own is not None))
+        probes = FIRST_PROBES
+        while probes <= _n_probes(len(table), n_directions):
+            how = (k, kept, cells, probes, run)
+            found = _nearest(table, rows[sample], of_sample, *how)
+            recall = float((found.distances <= bounds).mean())
+            if recall >= WANTED_RECALL:
+                found = _nearest(table, rows, own, *how)
+                return replace(found, recall=recall)
+            probes = 3 * probes if recall < FAR_OFF else 3 * probes // 2
+    return None
 
 
-def _efforts(
-    table: Array, rng: np.random.Generator, run: Any
-) -> Iterator[tuple[Cells, int]]:
-    """Cells and how many of them to look into, from a little to everything."""
-    n_columns = table.shape[1]
-    if n_columns > 2 * DIRECTIONS:
-        cells = sorted_into_cells(table, DIRECTIONS, rng, run)
-        for probes in (8, 12, 16, 24, 32):
-            if probes < len(cells.centres):
-                yield cells, probes
-    cells = sorted_into_cells(table, None, rng, run)
-    n_cells, probes = len(cells.centres), 4
-    while 2 * probes < n_cells:
-        yield cells, probes
-        probes = probes * 3 // 2
-    yield cells, n_cells
-
-
-def _candidates_kept(cells: Cells, k: int, available: int) -> int:
-    factor = KEPT if cells.basis is None else KEPT_OF_DIRECTIONS
-    return min(available, int(factor * k) + 3)
+def _n_probes(n: int, n_directions: int | None) -> int:
+    """Cells to look into at most: with more of them all pairs cost no more."""
+    probes = n_cells_for(n) // SPARED
+    return probes if n_directions is None else min(probes, MOST_PROBES)
 
 
 def _exact_bounds(table: Array, rows: Array, own: Array | None, k: int) -> Array:
@@ -201,11 +204,11 @@ def _nearest(
     rows: Array,
     own: Array | None,
     k: int,
+    kept: int,
     cells: Cells,
     probes: int,
-    kept: int,
     run: Any,
-) -> tuple[Array, Array]:
+) -> Neighbors:
     """The k nearest of the candidates, the nearest first; of equals the first row."""
     distances = np.empty((len(rows), k), dtype=table.dtype)
     nearest = np.empty((len(rows), k), dtype=np.intp)
@@ -217,8 +220,9 @@ def _nearest(
         distances[block] = np.take_along_axis(away, order, axis=1)
         nearest[block] = np.take_along_axis(there, order, axis=1)
 
-    visit_candidates(cells, rows, kept, probes, compare, own=own, run=run)
-    return distances, nearest
+    pairs = visit_candidates(cells, rows, kept, probes, compare, own=own, run=run)
+    compared = pairs / (len(rows) * len(table))
+    return Neighbors(distances, nearest, compared=compared)
 
 
 def _distances(table: Array, rows: Array, indices: Array) -> Array:
@@ -228,7 +232,5 @@ def _distances(table: Array, rows: Array, indices: Array) -> Array:
     for block in row_blocks(len(rows), max(1, _BYTES // held)):
         differences = table[indices[block]]
         differences -= rows[block][:, None]
-        distances[block] = np.sqrt(
-            np.einsum("ijk,ijk->ij", differences, differences)
-        )
+        distances[block] = np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
     return distances

@@ -59,6 +59,11 @@ class Cells:
         return np.asarray(np.diff(self.starts))
 
 
+def n_cells_for(n: int) -> int:
+    """Many cells cost as much to choose from as many rows in each to compare."""
+    return max(1, min(n // 4, int(2 * np.sqrt(n))))
+
+
 def sorted_into_cells(
     X: Array, n_directions: int | None, rng: np.random.Generator, run: Any
 ) -> Cells:
@@ -72,7 +77,7 @@ def sorted_into_cells(
     # the median is not moved by a row that lies far out, and digits would go with it
     origin = np.median(sample, axis=0)
     basis = None if n_directions is None else _leading(sample - origin, n_directions)
-    n_cells = max(1, min(n // 4, int(2 * np.sqrt(n))))
+    n_cells = n_cells_for(n)
     empty = np.zeros(0, dtype=np.intp)
     cells = Cells(origin, scale, basis, empty, empty, empty, empty)
 
@@ -103,12 +108,13 @@ def visit_candidates(
     *,
     own: Array | None,
     run: Any,
-) -> None:
+) -> int:
     """Call ``visit`` with rows of X and about the m nearest rows of the table to each.
 
     Each row asks for its ``probes`` nearest cells and gets those that many of its own
     cell ask for. ``own`` says which row of the table a row of X is, so that it is not
     found. Rows of one cell come together: what they are compared with is in the cache.
+    Returns how many pairs were compared.
     """
     labels = _stacked(run(lambda b: cells.labels(cells.coordinates(X[b])), len(X)))
     order = np.argsort(labels, kind="stable")
@@ -116,7 +122,7 @@ def visit_candidates(
     place = np.empty(len(cells.order), dtype=np.intp)
     place[cells.order] = np.arange(len(place))
 
-    def search(rows: Array) -> None:
+    def search(rows: Array) -> int:
         cell = int(labels[rows[0]])
         queries = cells.coordinates(X[rows]) - cells.centres[cell]
         there = _positions(cells, _asked_for(cells, queries, cell, probes, m + 1))
@@ -129,8 +135,9 @@ def visit_candidates(
                 at = np.searchsorted(there, place[own[rows[block]]])
                 closeness[np.arange(len(at)), at] = -np.inf
             visit(rows[block], cells.order[there[largest(closeness, m)]])
+        return len(rows) * len(there)
 
-    run(search, groups)
+    return sum(run(search, groups))
 
 
 def largest(table: Array, m: int) -> Array:
@@ -164,16 +171,12 @@ def _asked_for(cells: Cells, queries: Array, cell: int, probes: int, m: int) -> 
     voters = queries[:: max(1, len(queries) // VOTERS)]
     n_cells = len(cells.centres)
     close = _closeness(voters + cells.centres[cell], cells.centres)
-    votes = np.bincount(
-        largest(close, min(probes, n_cells)).ravel() % n_cells, minlength=n_cells
-    )
+    votes = np.bincount(largest(close, probes).ravel(), minlength=n_cells)
     votes[cell] = len(voters) + 1  # its own cell comes first
     away = np.square(cells.centres - cells.centres[cell]).sum(axis=1)
     ranked = np.lexsort((away, -votes))
     heard = np.cumsum(votes[ranked])
     enough = np.searchsorted(heard, HEEDED * heard[-1])
-    if probes >= n_cells:
-        enough = n_cells - 1
     filled = np.searchsorted(np.cumsum(cells.sizes[ranked]), m)
     return np.sort(ranked[: max(enough, filled) + 1])
 
@@ -209,7 +212,7 @@ def _leading(rows: Array, n_directions: int) -> Array:
     basis = rng.standard_normal((rows.shape[1], width)).astype(rows.dtype)
     for _ in range(POWERS):
         basis = orthonormal(rows.T @ (rows @ basis))
-    image, _, turn = np.linalg.svd(rows @ basis, full_matrices=False)
+    _, _, turn = np.linalg.svd(rows @ basis, full_matrices=False)
     return np.asarray(basis @ turn[:n_directions].T)
 
 

@@ -21,7 +21,9 @@ from graphfold.arrays import Array, floating, row_blocks
 from graphfold.errors import GraphfoldError
 from graphfold.neighbors.cells import (
     Cells,
+    largest_size,
     n_cells_for,
+    power_of_two,
     sorted_into_cells,
     visit_candidates,
     workers,
@@ -87,7 +89,7 @@ def approximate_neighbors(
     if metric not in APPROXIMATE_METRICS:
         allowed = ", ".join(APPROXIMATE_METRICS)
         raise GraphfoldError(f"metric must be one of {allowed}; got {metric!r}")
-    table, rows = _euclidean(X, among, metric)
+    table, rows, unit = _euclidean(X, among, metric)
     available = len(table) - (among is None)
     if not 1 <= k <= available:
         raise GraphfoldError(
@@ -102,9 +104,10 @@ def approximate_neighbors(
         found = _search(table, rows, own, k, seed, workers(pool))
     if found is None:
         return Neighbors(*nearest_rows(X, k, metric=metric, among=among, n_jobs=n_jobs))
-    if metric != "euclidean":
-        return replace(found, distances=found.distances**2 / 2)
-    return found
+    distances = found.distances * unit
+    return replace(
+        found, distances=distances if metric == "euclidean" else distances**2 / 2
+    )
 
 
 def random_seed(random_state: Any) -> int:
@@ -137,24 +140,30 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _euclidean(X: Any, among: Any, metric: str) -> tuple[Array, Array]:
+def _euclidean(X: Any, among: Any, metric: str) -> tuple[Array, Array, Any]:
     """The table and the rows to be searched for, as rows whose distance is Euclidean.
 
-    The same array twice where the rows search each other.
+    The same array twice where the rows search each other. The last is their unit.
     """
+    table = _rows(X if among is None else among, metric)
+    rows = table if among is None else _rows(X, metric)
+    unit = power_of_two(max(largest_size(table), largest_size(rows)))
+    if 1e-9 < unit < 1e9:
+        return table, rows, table.dtype.type(1)
+    # squares of these would overflow or vanish
+    unit = table.dtype.type(unit)
+    scaled = table / unit
+    return scaled, scaled if among is None else rows / unit, unit
 
-    def prepared(rows: Any) -> Array:
-        rows = np.asarray(rows)
-        rows = np.ascontiguousarray(rows, dtype=floating(rows.dtype))
-        if not np.isfinite(rows.max(initial=0.0) - rows.min(initial=0.0)):
-            raise GraphfoldError("X must be finite for a search of nearest rows")
-        if metric == "euclidean":
-            return rows
-        marked = with_marked_zeros(standard_rows(rows, metric))
-        return np.asarray(marked, dtype=rows.dtype)
 
-    table = prepared(X if among is None else among)
-    return table, table if among is None else prepared(X)
+def _rows(X: Any, metric: str) -> Array:
+    X = np.asarray(X)
+    X = np.ascontiguousarray(X, dtype=floating(X.dtype))
+    if not np.isfinite(largest_size(X)):
+        raise GraphfoldError("X must be finite for a search of nearest rows")
+    if metric == "euclidean":
+        return X
+    return np.asarray(with_marked_zeros(standard_rows(X, metric)), dtype=X.dtype)
 
 
 def _search(

@@ -72,7 +72,7 @@ def sorted_into_cells(
     ``run`` maps a function over pieces of work, as ``workers`` hands it out.
     """
     n = len(X)
-    scale = _power_of_two(max(float(X.max()), -float(X.min())))
+    scale = power_of_two(largest_size(X))
     sample = X[np.sort(rng.permutation(n)[:SKETCHED])] / scale
     # the median is not moved by a row that lies far out, and digits would go with it
     origin = np.median(sample, axis=0)
@@ -236,6 +236,11 @@ def _stacked(parts: list[Array]) -> Array:
     return np.concatenate(parts)
 
 
-def _power_of_two(size: float) -> float:
+def largest_size(X: Array) -> float:
+    """The largest entry by size; not finite if any is not."""
+    return float(np.maximum(X.max(initial=0.0), -X.min(initial=0.0)))
+
+
+def power_of_two(size: float) -> float:
     """A scale that changes no digit; squares of scaled entries cannot overflow."""
     return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 1.0

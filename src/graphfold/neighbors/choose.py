@@ -68,7 +68,7 @@ def find_neighbors(
     if costly:
         n = X.shape[0] if among is None else among.shape[0]
         warnings.warn(
-            f"all pairs with {n} rows are compared, which takes a while: no approximate "
+            f"all pairs with {n} rows are compared, which takes long: no approximate "
             f'search takes {unserved}; search="exact" says that this is meant',
             ExactSearchWarning,
             stacklevel=2,

@@ -227,8 +227,8 @@ def page_table(record: dict) -> list[str]:
     machine, versions = record["machine"], record["versions"]
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     lines = [
-        f"`{record['command']}`, {record['date']}, commit {record['commit']}, "
-        f"{machine['cores']} cores, {named}:",
+        f"`{record['command']}` (70,000 rows: with `--large`), {record['date']}, "
+        f"commit {record['commit']}, {machine['cores']} cores, {named}:",
         "",
         "| rows, search | seconds | CPU seconds | recall | peak MB | same again |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -236,7 +236,9 @@ def page_table(record: dict) -> list[str]:
     for name, repeats in record["runs"].items():
         good = [run for run in repeats if "seconds" in run]
         if not good:
-            lines.append(f"| {name} | {repeats[0]['failed']} | | | | |")
+            why = repeats[0]["failed"]
+            why = "not installed" if "No module named" in why else why
+            lines.append(f"| {name} | {why} | | | | |")
             continue
         again = {True: "yes", False: "no", None: ""}[good[0].get("same")]
         lines.append(

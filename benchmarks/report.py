@@ -13,6 +13,7 @@ TITLES = {
     "many_kernels": "Ten learned kernels, and what others do with many",
     "linear_graph": "Linear kernel with a sparse graph, nothing n x n",
     "local": "Locally linear embedding and Laplacian eigenmaps, MNIST",
+    "neighbors": "Ten nearest rows of MNIST",
     "robust": "Robust PCA on two graphs (FRPCAG), 5,000 x 256",
     "import_time": "Importing",
 }
@@ -52,6 +53,12 @@ NOTES = {
     "linear_graph": (
         "MNIST rows in float64 and their 10-NN graph, CASE with its defaults on the "
         "same sparse matrix. Our default residual is 1e-10."
+    ),
+    "neighbors": (
+        "Exact searches, our cells, and libraries; [Nearest rows](neighbors.md) has "
+        "the recall of each. float32 unless said otherwise; 70,000 rows by `--large`, "
+        "once. Run in an environment of their own "
+        "(benchmarks/requirements-neighbors.txt)."
     ),
     "robust": (
         "Ten clusters in 12 dimensions, tanh into 256 features, noise; normalised "

@@ -204,6 +204,7 @@ def cases_at_full_size(n: int = 70_000) -> dict[str, tuple]:
             "faiss_graph",
             settings | {"build": 40, "effort": 32},
         ),
+        f"{n:,} pynndescent 15": (HERE, "pynndescent", settings | {"asked": 15}),
         f"{n:,} faiss exact": (HERE, "faiss_exact", settings),
         f"{n:,} scikit-learn exact": (HERE, "scikit_learn", settings),
     }
@@ -279,15 +280,21 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, nargs="*", default=[10_000, 20_000])
     parser.add_argument("--large", action="store_true", help="all rows, once")
+    parser.add_argument("--only", default="", help="cases with this text in their name")
     parser.add_argument("--page", action="store_true", help="only write the page")
     arguments = parser.parse_args()
     if arguments.page:
         write_page()
     elif arguments.large:
-        keep(run_alternating(cases_at_full_size(), 1, timeout=900))
+        keep(run_alternating(with_text(arguments.only, cases_at_full_size()), 1, 900))
     else:
         for n in arguments.rows:
-            keep(run_alternating(cases_for_choosing(n), arguments.repeats, 400))
+            cases = with_text(arguments.only, cases_for_choosing(n))
+            keep(run_alternating(cases, arguments.repeats, timeout=400))
+
+
+def with_text(text: str, cases: dict[str, tuple]) -> dict[str, tuple]:
+    return {name: case for name, case in cases.items() if text in name}
 
 
 if __name__ == "__main__":

@@ -74,8 +74,8 @@ def approximate_neighbors(
 
     Without ``among`` the rows of X search each other, and none finds itself. The same
     ``random_state`` gives the same answer on any number of threads (None counts as 0).
-    Costs about n^1.5 comparisons where the data have any structure, n^2 if they have
-    none.
+    Costs about n^1.5 comparisons where a few cells around a row are enough, n^2 where
+    rows have no structure.
 
     Examples
     --------

@@ -17,6 +17,7 @@ TITLES = {
     "million": "Landmarks up to 1,000,000 x 50 with a graph, 10 components",
     "filters": "Filters of a graph by Chebyshev polynomials",
     "local": "Locally linear embedding and Laplacian eigenmaps, MNIST",
+    "neighbors": "Ten nearest rows of MNIST",
     "robust": "Robust PCA on two graphs (FRPCAG), 5,000 x 256",
     "import_time": "Importing",
 }
@@ -84,6 +85,11 @@ NOTES = {
         "float64; per edge and column. PyGSP is given the bound 2 of the spectrum. The "
         "residual is the distance to a polynomial of degree 200, in units of the "
         "columns filtered."
+    "neighbors": (
+        "Exact searches, our cells, and libraries; [Nearest rows](neighbors.md) has "
+        "the recall of each. float32 unless said otherwise; 70,000 rows by `--large`, "
+        "once. Run in an environment of their own "
+        "(benchmarks/requirements-neighbors.txt)."
     ),
     "robust": (
         "Ten clusters in 12 dimensions, tanh into 256 features, noise; normalised "

@@ -88,3 +88,7 @@ class DriftWarning(GraphfoldWarning):
 
 class LandmarksChosenWarning(GraphfoldWarning):
     """A budget left no room for the exact problem, so landmarks were used."""
+
+
+class ExactSearchWarning(GraphfoldWarning):
+    """All pairs of many rows are compared: no approximate search serves them."""

@@ -189,3 +189,70 @@ def test_heat_finds_its_scale_without_being_bound(rng):
     recipe = NeighborGraph(4, weight="heat")
     one, two = recipe.build(X), recipe.bind(X).build(X)
     assert (abs(one.to_scipy() - two.to_scipy())).nnz == 0
+
+
+def blobs(rng, n=2000, columns=20):
+    centres = 5 * rng.standard_normal((20, columns))
+    return centres[rng.integers(20, size=n)] + rng.standard_normal((n, columns))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "correlation"])
+@pytest.mark.parametrize("weight", ["binary", "heat", "similarity"])
+def test_an_approximate_graph_is_nearly_the_exact_one(metric, weight, rng):
+    X = blobs(rng)
+    settings = {"metric": metric, "weight": weight}
+    recipe = NeighborGraph(8, search="approximate", **settings)
+    A = recipe.build(X).to_scipy()
+    B = NeighborGraph(8, search="exact", **settings).build(X).to_scipy()
+    found = recipe.neighbors(X)
+    assert 0.99 <= found.recall <= 1
+    assert found.compared < 0.8
+    common = A.multiply(B != 0)
+    assert common.nnz > 0.97 * max(A.nnz, B.nnz)
+    assert_allclose(common.toarray(), B.multiply(A != 0).toarray(), atol=1e-12)
+    again = recipe.with_params(n_jobs=1).build(X).to_scipy()
+    assert (again != A).nnz == 0
+
+
+def test_another_seed_may_give_another_graph(rng):
+    X = blobs(rng)
+    one, other = (
+        NeighborGraph(8, search="approximate", random_state=seed).neighbors(X)
+        for seed in (1, 2)
+    )
+    assert one.compared != other.compared
+
+
+def test_new_rows_are_searched_exactly(rng):
+    X, new = blobs(rng), blobs(rng, 5)
+    asked = NeighborGraph(4, search="approximate").edges_to(new, X)
+    assert (asked != NeighborGraph(4, search="exact").edges_to(new, X)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"search": "fast"}, "search must be one of"),
+        ({"search": "approximate", "metric": "manhattan"}, 'metric="manhattan"'),
+        ({"search": "approximate", "joined": True}, "joined=True"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"random_state": "seed"}, "random_state must be"),
+    ],
+)
+def test_bad_searches(settings, text, points):
+    with pytest.raises(GraphfoldError, match=text):
+        NeighborGraph(3, **settings).build(points)
+
+
+def test_sparse_rows_have_no_approximate_search(points):
+    with pytest.raises(GraphfoldError, match="sparse X"):
+        NeighborGraph(3, search="approximate").build(sp.csr_array(points))
+
+
+def test_the_search_is_saved_with_a_model(tmp_path, points):
+    import graphfold
+
+    recipe = NeighborGraph(4, search="approximate", random_state=3)
+    model = GraphKernelPCA(2, graph=recipe).fit(points)
+    model.save(tmp_path / "model.npz")
+    assert graphfold.load(tmp_path / "model.npz").graph == recipe

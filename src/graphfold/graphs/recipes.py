@@ -12,8 +12,14 @@ from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphError
 from graphfold.graphs.graph import Graph
-from graphfold.neighbors import nearest_distinct_rows, neighborhoods
-from graphfold.neighbors.search import METRICS, nearest_rows, standard_rows, strips
+from graphfold.neighbors import (
+    Neighbors,
+    find_neighbors,
+    nearest_distinct_rows,
+    neighborhoods,
+)
+from graphfold.neighbors.choose import check_search
+from graphfold.neighbors.search import standard_rows, strips
 from graphfold.params import Params
 
 WEIGHTS = ("binary", "similarity", "heat")
@@ -63,7 +69,16 @@ class NeighborGraph(GraphRecipe):
     scale : float or "auto", default="auto"
         Width of the heat weight; "auto" is the median distance to the last neighbour.
     n_jobs : int, default=None
-        As in ``sklearn.neighbors``.
+        Threads; as in ``sklearn.neighbors`` for the exact search, all cores by default
+        for the approximate one, whose answer does not depend on it.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        "auto" compares all pairs of rows where that takes some ten seconds at most;
+        beyond that dense rows with the euclidean, cosine or correlation metric are
+        searched approximately: at least 0.99 of the neighbours of a sample of rows are
+        found. ``joined=True`` is always exact. New rows are searched as by "auto".
+    random_state : int, default=None
+        Seed of the approximate search. None counts as 0, so that a graph is the same
+        whenever it is built.
 
     Examples
     --------
@@ -82,6 +97,8 @@ class NeighborGraph(GraphRecipe):
         scale: float | Literal["auto"] = "auto",
         n_jobs: int | None = None,
         joined: bool = False,
+        search: Literal["auto", "exact", "approximate"] = "auto",
+        random_state: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -90,10 +107,12 @@ class NeighborGraph(GraphRecipe):
         self.scale = scale
         self.n_jobs = n_jobs
         self.joined = joined
+        self.search = search
+        self.random_state = random_state
 
     def bind(self, X: Any) -> Self:
         check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
-        check.one_of("metric", self.metric, METRICS)
+        check_search(self.metric, self.search, self.random_state, self.n_jobs)
         check.one_of("weight", self.weight, WEIGHTS)
         check.one_of("mode", self.mode, ("union", "mutual"))
         if check.flag("joined", self.joined) and self.mode == "mutual":
@@ -101,14 +120,18 @@ class NeighborGraph(GraphRecipe):
                 'mode must be "union" with joined=True: an edge that only one of its '
                 "ends has chosen may be all that joins two parts"
             )
+        if self.joined and self.search == "approximate":
+            raise GraphError(
+                'search must be "auto" or "exact" with joined=True: the shortest links '
+                "between parts are sought exactly"
+            )
         if self.weight != "heat" or self.scale != "auto":
             if self.scale != "auto":
                 check.at_least("scale", self.scale, 0, strict=True)
             return self
         rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], 2000)).astype(int)
         k = min(self.n_neighbors + 1, X.shape[0])  # the row itself is among them
-        distances, _ = self._search(X[rows], k, among=X)
-        last = distances[:, -1]
+        last = self._search(X[rows], k, among=X).distances[:, -1]
         positive = last[last > 0]
         return self.with_params(
             scale=float(np.median(positive)) if len(positive) else 1.0
@@ -126,13 +149,13 @@ class NeighborGraph(GraphRecipe):
         """The edges that each row has chosen."""
         n = X.shape[0]
         if not self.joined:
-            distances, indices = self._search(X, min(self.n_neighbors, n - 1))
-            return self._edges(distances, indices, n)
-        found = neighborhoods(
+            found = self.neighbors(X)
+            return self._edges(found.distances, found.indices, n)
+        joined = neighborhoods(
             X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         )
-        weights = self._weigh(found.distances)
-        return sp.csr_array((weights, found.indices, found.starts), shape=(n, n))
+        weights = self._weigh(joined.distances)
+        return sp.csr_array((weights, joined.indices, joined.starts), shape=(n, n))
 
     def edges_to(self, X_new: Any, X: Any) -> Any:
         k = min(self.n_neighbors, X.shape[0])
@@ -141,11 +164,29 @@ class NeighborGraph(GraphRecipe):
                 X_new, k, X, metric=self.metric, n_jobs=self.n_jobs
             )
         else:
-            distances, indices = self._search(X_new, k, among=X)
+            found = self._search(X_new, k, among=X)
+            distances, indices = found.distances, found.indices
         return self._edges(distances, indices, X.shape[0])
 
-    def _search(self, X: Any, k: int, among: Any = None) -> tuple[Array, Array]:
-        return nearest_rows(X, k, metric=self.metric, among=among, n_jobs=self.n_jobs)
+    def neighbors(self, X: Any) -> Neighbors:
+        """The nearest rows that ``build`` links, and the recall of the search.
+
+        Not for ``joined=True``, which has neighbourhoods of its own.
+        """
+        return self._search(X, min(self.n_neighbors, X.shape[0] - 1))
+
+    def _search(self, X: Any, k: int, among: Any = None) -> Neighbors:
+        # a few rows among many are not worth an index of the many
+        asked = "auto" if among is not None and self.search != "exact" else self.search
+        return find_neighbors(
+            X,
+            k,
+            metric=self.metric,
+            among=among,
+            search=asked,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
 
     def _edges(self, distances: Array, indices: Array, n: int) -> Any:
         m, k = indices.shape

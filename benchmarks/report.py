@@ -85,6 +85,7 @@ NOTES = {
         "float64; per edge and column. PyGSP is given the bound 2 of the spectrum. The "
         "residual is the distance to a polynomial of degree 200, in units of the "
         "columns filtered."
+    ),
     "neighbors": (
         "Exact searches, our cells, and libraries; [Nearest rows](neighbors.md) has "
         "the recall of each. float32 unless said otherwise; 70,000 rows by `--large`, "

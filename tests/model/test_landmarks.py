@@ -153,7 +153,7 @@ def test_k_means_plus_plus_spreads_out(rng):
 
 
 def test_leverage_scores_are_the_diagonal_of_a_ridge(rng):
-    """With all rows as pilots: diag K (K + mu I)^-1 by LAPACK, up to the choice of mu."""
+    """All rows as pilots: diag K (K + mu I)^-1, up to the choice of mu."""
     X = rng.standard_normal((60, 2))
     kernel = kernels.Gaussian(1.0)
     scores = leverage_scores(kernel, X, X)

@@ -250,6 +250,35 @@ def test_the_error_falls_with_the_number_of_landmarks(rows):
     assert angles[1] < 0.05
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        responses.Diffusion("auto"),
+        responses.RandomWalk(2.2, 3),
+        responses.Bandlimited(20, 4.0),
+        responses.RegularizedLaplacian(5.0, form="penalty"),
+    ],
+    ids=str,
+)
+def test_responses_beyond_a_small_basis(response):
+    """By polynomials in single precision, or by the lowest eigenvectors."""
+    X = np.random.default_rng(0).standard_normal((1100, 3)) * [3, 2, 1]
+    settings = {"graph": NeighborGraph(6).build(X), "response": response}
+    exact = GraphKernelPCA(2, gamma=0.02, tol=1e-6, **settings).fit(X)
+    found = GraphKernelPCA(2, gamma=0.02, landmarks=200, **settings).fit(X)
+    assert largest_angle(found.eigenvectors_, exact.eigenvectors_) < 0.02
+
+
+def test_rows_in_another_order_have_the_same_landmarks_and_places(rows, graph):
+    order = np.random.default_rng(0).permutation(N)
+    A = graph.to_scipy()[order][:, order]
+    settings = {"landmarks": 40, "tol": 1e-6}
+    one = GraphKernelPCA(2, graph=graph, **settings).fit(rows)
+    other = GraphKernelPCA(2, graph=Graph(A), **settings).fit(rows[order])
+    assert set(map(tuple, one.landmarks_)) == set(map(tuple, other.landmarks_))
+    assert_same_up_to_sign(other.embedding_, one.embedding_[order], rtol=5e-3)
+
+
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_landmarks_by_label_by_position_and_as_rows_are_the_same(rows, graph, shuffle):
     chosen = np.arange(0, N, 5)

@@ -328,7 +328,8 @@ def test_adjacency_is_read_off_either_laplacian(kind):
 
 def test_widening_over_many_blocks(rng):
     n = BLOCK + 60
-    S = sp.random_array((n, n), density=2e-3, rng=rng, format="csr")
+    rows, columns = rng.integers(0, n, (2, 4 * n))
+    S = sp.coo_array((rng.random(4 * n), (rows, columns)), shape=(n, n)).tocsr()
     part = rng.standard_normal((n, 3)).astype(np.float32)
     (first, pulled) = widened([part], S)
     assert first is part

@@ -1,0 +1,167 @@
+"""Blocks side by side: in order, the same numbers, and BLAS left as it was found."""
+
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from graphfold.arrays import row_blocks
+from graphfold.threads import blas, in_order, n_threads
+
+COUNTS = [1, 2, 3]
+
+
+def blas_threads():
+    return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+
+
+@pytest.fixture(params=COUNTS)
+def allowed(request):
+    blas()  # found before the limit, as in any fit
+    with threadpool_limits(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def two_allowed():
+    blas()
+    with threadpool_limits(2):
+        yield
+
+
+def test_as_many_threads_as_are_allowed(allowed):
+    assert n_threads() == allowed
+
+
+def test_results_come_in_the_order_of_the_pieces(allowed):
+    def slow_first(i):
+        time.sleep(0.01 * (i % 3 == 0))
+        return i * i
+
+    assert list(in_order(slow_first, range(20))) == [i * i for i in range(20)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_few_pieces(allowed, count):
+    assert list(in_order(str, range(count))) == [str(i) for i in range(count)]
+
+
+def test_pieces_may_be_a_generator_that_is_read_lazily(allowed):
+    """Not all pieces at once: a large fit would hold all of its blocks."""
+    read = []
+
+    def pieces():
+        for i in range(50):
+            read.append(i)
+            yield i
+
+    results = in_order(lambda i: i, pieces())
+    next(results)
+    assert len(read) <= allowed + 1
+    results.close()
+
+
+def test_at_most_one_result_for_each_thread_waits(two_allowed):
+    done = []
+    results = in_order(lambda i: done.append(i) or i, range(50))
+    next(results)
+    time.sleep(0.05)
+    assert len(done) <= 3
+    assert list(results) == list(range(1, 50))
+
+
+def test_the_same_bits_whatever_the_number_of_threads(rng):
+    A = rng.standard_normal((3000, 40)).astype(np.float32)
+    B = rng.standard_normal((40, 30)).astype(np.float32)
+
+    def product(rows):
+        return np.exp(-np.square(A[rows] @ B)).T @ A[rows]
+
+    found = []
+    for count in COUNTS:
+        with threadpool_limits(count):
+            total = np.zeros((30, 40))
+            for part in in_order(product, row_blocks(3000, 256)):
+                total += part
+            found.append(total)
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])
+
+
+def test_pieces_are_worked_on_side_by_side(two_allowed):
+    """Two pieces meet: each waits until the other has begun."""
+    meeting = threading.Barrier(2, timeout=20)
+    assert len(list(in_order(lambda _: meeting.wait(), range(2)))) == 2
+
+
+def test_blas_has_one_thread_within_and_its_own_number_afterwards(two_allowed):
+    before = blas_threads()
+    within = list(in_order(lambda _: max(blas_threads()), range(4)))
+    assert within == [1] * 4
+    assert blas_threads() == before
+
+
+def test_an_error_in_a_block_is_raised_and_the_limit_is_lifted(allowed):
+    before, running = blas_threads(), threading.active_count()
+
+    def fails_at_five(i):
+        if i == 5:
+            raise KeyError("five")
+        return i
+
+    taken = []
+    with pytest.raises(KeyError, match="five"):
+        taken.extend(in_order(fails_at_five, range(20)))
+    assert blas_threads() == before
+    assert threading.active_count() == running
+
+
+def test_results_before_an_error_are_delivered(allowed):
+    taken = []
+
+    def fails_at_five(i):
+        return 1 // (5 - i)
+
+    with pytest.raises(ZeroDivisionError):
+        for result in in_order(fails_at_five, range(20)):
+            taken.append(result)
+    assert taken == [1 // (5 - i) for i in range(5)]
+
+
+def test_an_error_in_the_pieces_themselves_is_raised(allowed):
+    before = blas_threads()
+
+    def pieces():
+        yield 1
+        raise OSError("no more rows")
+
+    with pytest.raises(OSError, match="no more rows"):
+        list(in_order(str, pieces()))
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("how", ["close", "forget"])
+def test_closed_early_it_leaves_no_thread_and_no_limit(two_allowed, how):
+    before, running = blas_threads(), threading.active_count()
+    results = in_order(lambda i: i, range(1000))
+    assert next(results) == 0
+    assert max(blas_threads()) == 1  # the limit is really there
+    if how == "close":
+        results.close()
+    else:
+        del results
+        gc.collect()
+    assert blas_threads() == before
+    assert threading.active_count() == running
+
+
+def test_never_started_it_does_nothing(two_allowed):
+    before = blas_threads()
+    called = []
+    in_order(called.append, range(10))
+    assert not called
+    assert blas_threads() == before

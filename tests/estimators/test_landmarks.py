@@ -211,7 +211,7 @@ def test_multi_modal_with_samples_that_miss_a_mode(modes):
 @pytest.mark.parametrize("choice", ["uniform", "k-means++", "leverage"])
 def test_every_choice_of_all_rows_is_all_rows(rows, choice):
     found = GraphKernelPCA(2, landmarks=N, landmark_choice=choice).fit(rows)
-    assert_array_equal(found.landmarks_, rows)
+    assert_array_equal(np.unique(found.landmarks_, axis=0), np.unique(rows, axis=0))
 
 
 # -- a part of the rows ----------------------------------------------------------------

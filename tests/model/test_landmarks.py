@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from graphfold import kernels
-from graphfold.arrays import row_projections
+from graphfold.arrays import row_fingerprints
 from graphfold.model.landmarks import (
     CHOICES,
     choose_landmarks,
@@ -34,8 +34,8 @@ def test_uniform_choice_does_not_depend_on_the_order_of_rows(data, count, seed):
     rng = np.random.default_rng(data)
     X = rng.standard_normal((60, 3)) * 10.0 ** rng.integers(-3, 4)
     order = rng.permutation(60)
-    one = X[uniform_rows(row_projections(X), count, seed)]
-    other = X[order][uniform_rows(row_projections(X[order]), count, seed)]
+    one = X[uniform_rows(row_fingerprints(X), count, seed)]
+    other = X[order][uniform_rows(row_fingerprints(X[order]), count, seed)]
     assert len(one) == count
     assert as_set(one) == as_set(other)
 
@@ -45,12 +45,12 @@ def test_uniform_choice_does_not_depend_on_the_order_of_rows(data, count, seed):
 def test_uniform_choice_does_not_depend_on_batches(data, size):
     """The best of the best of each batch are the best of all, as a stream needs."""
     X = np.random.default_rng(data).standard_normal((50, 4))
-    whole = row_projections(X)
-    found = np.vstack(
-        [row_projections(X[i : i + size]) for i in range(0, 50, size)],
+    whole = row_fingerprints(X)
+    found = np.concatenate(
+        [row_fingerprints(X[i : i + size]) for i in range(0, 50, size)],
     )
     assert_array_equal(uniform_rows(found, 12, 3), uniform_rows(whole, 12, 3))
-    ranks = hash_ranks(whole[:, 0], 3)
+    ranks = hash_ranks(whole, 3)
     best = [
         i + np.argsort(ranks[i : i + size])[: min(12, size)] for i in range(0, 50, size)
     ]
@@ -93,10 +93,10 @@ def test_another_seed_is_another_choice_and_the_same_seed_the_same(rng):
 def test_every_row_is_as_likely_as_another(rng):
     """Counts over seeds against the binomial: chi-square, and no row left out."""
     X = rng.standard_normal((50, 3)) * [1, 10, 0.1]
-    projections = row_projections(X)
+    known = row_fingerprints(X)
     counts = np.zeros(50)
     for seed in range(600):
-        counts[uniform_rows(projections, 10, seed)] += 1
+        counts[uniform_rows(known, 10, seed)] += 1
     assert counts.sum() == 6000
     expected, spread = 120.0, 120.0 * 0.8
     statistic = np.square(counts - expected).sum() / spread
@@ -114,11 +114,11 @@ def test_large_and_small_numbers_are_as_likely(rng):
 
 @pytest.mark.parametrize("how", CHOICES)
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_rows_are_distinct_in_order_and_the_same_again(rng, how, make):
+def test_rows_are_distinct_and_the_same_again(rng, how, make):
     X = make(rng.standard_normal((300, 4)))
     found = chosen(X, 25, how)
     assert len(found) == 25
-    assert (np.diff(found) > 0).all()
+    assert len(set(found.tolist())) == 25
     assert found.min() >= 0
     assert found.max() < 300
     assert_array_equal(chosen(X, 25, how), found)

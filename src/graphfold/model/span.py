@@ -57,7 +57,7 @@ class Span:
 
     def __post_init__(self) -> None:
         ones = np.ones(self.n) if self.roots is None else self.roots
-        self.total, self.gram = moments_of_rows(self.parts, ones, self.precise)
+        self.total, self.gram = moments_of_rows(self.parts, self.roots, self.precise)
         self.mean = self.total / float(ones @ ones)
         if self.center:
             self.gram = self.gram - np.outer(self.total, self.mean)
@@ -138,9 +138,10 @@ class Span:
 
 
 def moments_of_rows(
-    parts: Sequence[Array], ones: Array, precise: bool = False
+    parts: Sequence[Array], roots: Array | None = None, precise: bool = False
 ) -> tuple[Array, Array]:
     """Sum of the rows of Psi, and Psi'Psi: products in float32, sums in float64."""
+    ones = np.ones(len(parts[0])) if roots is None else roots
     width = sum(part.shape[1] for part in parts)
     total, gram = np.zeros(width), np.zeros((width, width))
 

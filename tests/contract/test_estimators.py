@@ -38,7 +38,6 @@ ESTIMATORS = [
     GraphKernelPCA(kernel="gaussian-grid", weights="equal"),
     GraphKernelPCA(kernel=None, graph=NeighborGraph(3)),
     GraphKernelPCA(graph=NeighborGraph(3), graph_strength="auto"),
-    GraphKernelPCA(landmarks=5),
     GraphKernelPCA(1, kernel="linear", landmarks=3, landmark_choice="leverage"),
     GraphKernelPCA(landmarks=5, graph=NeighborGraph(3)),
     GraphKernelPCA(
@@ -52,7 +51,6 @@ ESTIMATORS = [
     SemiSupervisedGraphKernelPCA(),
     SemiSupervisedGraphKernelPCA(graph=NeighborGraph(3)),
     SemiSupervisedGraphKernelPCA(landmarks=5),
-    SemiSupervisedGraphKernelPCA(1, landmarks=5, graph=NeighborGraph(3), refine=False),
     MultiModalGraphEmbedding(),
     MultiModalGraphEmbedding(kernel="rbf", landmarks=5),
     MultiModalGraphEmbedding(1, kernel="linear", weights="equal", response=None),

@@ -346,3 +346,20 @@ def test_rounds_of_refining_are_reported_and_can_be_stopped(rows):
     assert len(seen) == result.pairs.n_iterations
     _, stopped = run(problem, found, refined=True, tol=1e-6, observer=lambda step: True)
     assert stopped.pairs.n_iterations == 1
+
+
+def test_refining_starts_from_the_answer_in_the_span(rows):
+    """Its first residual is far below that of a random block."""
+    problem, found, _, _ = make(rows, gamma=0.5)
+    first = []
+    run(problem, found, refined=True, observer=lambda step: first.append(step.residual))
+    at_random = []
+    problem.solve(
+        D,
+        solver="chebyshev",
+        tol=REFINED,
+        rng=np.random.default_rng(0),
+        observer=lambda step: at_random.append(step.residual),
+    )
+    assert first[0] < 0.1 * at_random[0]
+    assert len(first) <= len(at_random)

@@ -158,7 +158,8 @@ def test_features_of_a_row_do_not_depend_on_its_block(rng, offset):
     whole = features.of(X)
     for rows in (slice(0, 1), slice(250, 270), slice(BLOCK - 5, BLOCK + 5)):
         gap = np.abs(features.of_block(X[rows]) - whole[rows]).max()
-        assert gap <= 1e-5 * np.abs(whole).max()
+        # products of rows at 1e6 carry an error of 1e6 * 1e6 * eps
+        assert gap <= (1e-3 if offset else 1e-5) * np.abs(whole).max()
     with threadpool_limits(2):
         assert_array_equal(features.of(X), whole)
 

@@ -135,7 +135,7 @@ def test_copies_are_never_two_landmarks(rng, how):
 @pytest.mark.parametrize("how", CHOICES)
 def test_all_rows_can_be_landmarks(rng, how):
     X = rng.standard_normal((40, 3))
-    assert_array_equal(chosen(X, 40, how), np.arange(40))
+    assert_array_equal(np.sort(chosen(X, 40, how)), np.arange(40))
 
 
 def test_k_means_plus_plus_spreads_out(rng):

@@ -22,7 +22,12 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
-from graphfold.estimators.landmarks import check_landmarks, n_landmarks, refines
+from graphfold.estimators.landmarks import (
+    check_kernels,
+    check_landmarks,
+    n_landmarks,
+    refines,
+)
 from graphfold.estimators.planning import known_edges, n_bases
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
@@ -224,6 +229,9 @@ class GraphEmbedding(
         return self.strength_path_.chosen
 
     def _plan(self, kernels: dict[str, Kernel], X: Any, *, timed: bool = False) -> Plan:
+        landmarks = n_landmarks(self)
+        if landmarks is not None:
+            check_kernels(self, kernels)
         return make_plan(
             list(kernels.values()),
             X,
@@ -231,7 +239,7 @@ class GraphEmbedding(
             solver=self.solver,
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
-            landmarks=n_landmarks(self),
+            landmarks=landmarks,
             n_edges=known_edges(getattr(self, "graph", None), X.shape[0]),
             n_bases=n_bases(self, X.shape[0]),
             refined=refines(self),

@@ -14,7 +14,6 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice
 from graphfold.estimators.landmarks import (
     Landmarks,
-    check_kernels,
     choose,
     landmarks_of,
     refines,
@@ -117,7 +116,6 @@ def prepare(
     plan = estimator._plan(asked, X)
     landmarks = None
     if plan.way == "landmarks":
-        check_kernels(estimator, asked)
         known = estimator._row_labels
         chosen = choose(estimator, X, known, plan.landmarks, rng, fingerprints)
         landmarks = landmarks_of(estimator, X, chosen, plan.rank, rng)

@@ -42,9 +42,18 @@ class Landmarks:
 def n_landmarks(estimator: Any) -> int | None:
     """How many landmarks are asked for; None where none are."""
     asked = getattr(estimator, "landmarks", None)
-    if asked is None or isinstance(asked, numbers.Integral):
-        return None if asked is None else int(asked)
-    return int(asked.shape[0]) if hasattr(asked, "shape") else len(asked)
+    if asked is None:
+        return None
+    if isinstance(asked, numbers.Number | str):
+        return check.integer_between("landmarks", asked, 1, 2**31)
+    shape = getattr(asked, "shape", None)
+    listed = isinstance(asked, list | tuple) or (shape is not None and len(shape) > 0)
+    if not listed:
+        raise GraphfoldError(
+            "landmarks must be None, a number, labels of rows, or rows; got "
+            f"{type(asked).__name__}"
+        )
+    return len(asked) if shape is None else int(shape[0])
 
 
 def refines(estimator: Any) -> bool:
@@ -112,8 +121,19 @@ def positions_of(asked: Any, labels: Array | None, n: int) -> Array:
     return np.sort(found)
 
 
-def given_rows(asked: Any, X: Any) -> Any:
-    """Landmarks that are rows of their own, with the columns and precision of X."""
+def given_rows(asked: Any, X: Any, names: Any = None) -> Any:
+    """Landmarks that are rows of their own, with the columns and precision of X.
+
+    ``names`` are those of the columns of X: a table of landmarks is met by them.
+    """
+    if names is not None and hasattr(asked, "columns"):
+        own = [str(name) for name in asked.columns]
+        if sorted(own) != sorted(names):
+            raise GraphfoldError(
+                f"landmarks must have the columns of X, {check.some_of(list(names))}; "
+                f"got {check.some_of(own)}"
+            )
+        asked = asked[list(names)]
     rows = check_array(
         asked,
         accept_sparse="csr",
@@ -150,7 +170,7 @@ def choose(
     if asked is not None and not isinstance(asked, numbers.Integral):
         if np.ndim(asked) == 1 and not sp.issparse(asked):
             return X[positions_of(asked, labels, X.shape[0])]
-        return given_rows(asked, X)
+        return given_rows(asked, X, getattr(estimator, "feature_names_in_", None))
     wanted = int(asked if asked is not None else count or 0)
     kernels = estimator._kernels(X)
     if estimator.landmark_choice == "leverage":

@@ -24,7 +24,7 @@ class RowKeys:
     projections: Array | None = None
 
     @classmethod
-    def of(cls, X: Any, *, labelled: bool) -> Self:
+    def of(cls, X: Any, *, labelled: bool = True) -> Self:
         """The keys of the rows of X."""
         return cls(row_fingerprints(X), row_projections(X) if labelled else None)
 

@@ -17,6 +17,8 @@ from graphfold.solvers.filtering import lowest_eigenvalue_bound
 
 #: residual of a refined answer: landmarks are a hundredth off, more digits are lost
 REFINED = 3e-3
+#: features are of single precision: a smaller residual cannot be had
+FINEST = 1e-6
 #: a problem in the span is small: it is solved to what float32 features are worth
 IN_SPAN = 1e-6
 
@@ -53,7 +55,7 @@ def in_span(
     pairs = problem.solve(
         d,
         solver="chebyshev" if solver == "auto" else solver,
-        tol=REFINED if tol is None else tol,
+        tol=REFINED if tol is None else max(tol, FINEST),
         start=span.vectors(wide.vectors),
         bottom=_bottom(problem, how["rng"]),
         **how,

@@ -63,7 +63,13 @@ class Pairwise(Kernel):
             raise KernelError(
                 f"kernel {self._name} must be symmetric, k(x, y) = k(y, x); it is not"
             )
-        return symmetric_in_place(self._evaluate(X, None))
+        if callable(self.metric):
+            return symmetric_in_place(self._evaluate(X, None))
+        # by strips: scikit-learn computes some kernels in double precision
+        K = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
+        for rows in row_blocks(len(K), 256):
+            K[rows] = self._evaluate(X[rows], X)
+        return symmetric_in_place(K)
 
     def diagonal(self, X: Any) -> Array:
         # a callable is asked row by row, as pairwise_kernels itself would

@@ -127,8 +127,8 @@ def write_page() -> None:
         "up to 32 MB above the plan are memory that has been freed and that the C "
         "library keeps.",
         "",
-        "| case | storage | planned s | s | ratio | planned MB | MB |",
-        "|---|---|---|---|---|---|---|",
+        "| case | storage | planned s | s | ratio | planned MB | MB | CPU s |",
+        "|---|---|---|---|---|---|---|---|",
         *(planning.line(name, run) for name, run in plan.get("runs", {}).items()),
         "",
     ]

@@ -67,12 +67,12 @@ CASES = {
 
 def line(name: str, run: dict) -> str:
     if "measured" not in run:
-        return f"| {name} | {run.get('failed') or run['refused']} | | | | | |"
+        return f"| {name} | {run.get('failed') or run['refused']} | | | | | | |"
     seconds = run["seconds"] / run["planned_seconds"]
     return (
         f"| {name} | {run['storage']} | {run['planned_seconds']:.2f} | "
         f"{run['seconds']:.2f} | {seconds:.1f} | {run['planned'] / MB:,.0f} | "
-        f"{run['measured'] / MB:,.0f} |"
+        f"{run['measured'] / MB:,.0f} | {run['cpu_seconds']:.2f} |"
     )
 
 

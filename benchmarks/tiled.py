@@ -102,7 +102,7 @@ def whole_fit(n: int, budget: str, tol: float, max_iter: int | None) -> dict:
     model = GraphKernelPCA(10, max_memory=budget, tol=tol, max_iter=max_iter, verbose=2)
     plan = model.plan(X)
     print(plan, flush=True)
-    peak, seconds = added(lambda: model.fit(X))
+    peak, seconds, _ = added(lambda: model.fit(X))
     return {
         "n": len(X),
         "storage": plan.storage,

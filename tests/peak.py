@@ -34,8 +34,11 @@ def measure(request: dict, timeout: float | None = None) -> dict:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def added(run) -> tuple[int, float]:
-    """Bytes by which the peak of resident memory passes what was resident before."""
+def added(run) -> tuple[int, float, float]:
+    """Bytes by which the peak of resident memory passes what was resident before.
+
+    And seconds by the clock and of the processor.
+    """
     gc.collect()
     # what the allocator keeps for later is not in use, and the peak so far is forgotten
     with suppress(AttributeError, OSError):
@@ -43,10 +46,10 @@ def added(run) -> tuple[int, float]:
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), time.process_time()
     run()
-    seconds = time.perf_counter() - start
-    return resident("VmHWM") - before, seconds
+    seconds, worked = time.perf_counter() - start, time.process_time() - worked
+    return resident("VmHWM") - before, seconds, worked
 
 
 def resident(field: str) -> int:
@@ -154,7 +157,7 @@ def report(request: dict) -> dict:
         model.set_params(max_memory=request["budget"])
     try:
         plan = model.plan(X)
-        peak, seconds = added(lambda: model.fit(X))
+        peak, seconds, worked = added(lambda: model.fit(X))
     except BudgetError as error:
         return {"refused": str(error)}
     return {
@@ -166,6 +169,7 @@ def report(request: dict) -> dict:
         "measured": peak,
         "planned_seconds": plan.seconds,
         "seconds": seconds,
+        "cpu_seconds": worked,
     }
 
 

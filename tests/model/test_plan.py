@@ -14,7 +14,7 @@ from graphfold import (
     kernels,
 )
 from graphfold.errors import BudgetError
-from graphfold.estimators.planning import known_edges
+from graphfold.estimators.planning import known_edges, n_recipes, with_searches
 from graphfold.model import memory
 from graphfold.model.plan import Plan, lean_landmarks, make_plan
 from graphfold.model.speed import probe
@@ -163,7 +163,7 @@ def test_every_estimator_has_a_plan(name, rng):
     assert isinstance(plan, Plan)
     assert (plan.n, plan.n_components) == (300, 2)
     assert plan.peak_bytes > 0
-    assert 0 < plan.seconds < 60
+    assert plan.seconds > 0
     assert plan.solver in str(plan)
     assert not hasattr(model, "n_features_in_")  # nothing was fitted
 
@@ -198,13 +198,14 @@ def test_edges_are_counted_without_building_a_graph(rng):
 
 
 def test_a_recipe_takes_time():
-    X = np.zeros((3000, 10))
-    slow = GraphKernelPCA(2, kernel=None, graph=NeighborGraph(5)).plan(X)
-    fast = GraphKernelPCA(2, kernel=None, graph=ring(3000)).plan(X)
-    assert slow.seconds > fast.seconds > 0
+    X, graph = np.zeros((300, 10)), ring(300)
+    plan = GraphKernelPCA(2, kernel=None, graph=graph).plan(X)
+    assert with_searches(plan, X, 2).seconds > plan.seconds > 0
+    assert with_searches(plan, X, 0) is plan
+    assert n_recipes({"a": NeighborGraph(5), "b": graph}) == 1
 
 
 def test_the_probe_finds_speeds():
     machine = probe(np.float32)
-    assert min(machine.products, machine.thin, machine.sparse) > 1e6
-    assert machine.exponentials > 1e5
+    speeds = (machine.products, machine.thin, machine.sparse, machine.exponentials)
+    assert all(0 < speed < np.inf for speed in speeds)

@@ -63,8 +63,13 @@ class Pairwise(Kernel):
             raise KernelError(
                 f"kernel {self._name} must be symmetric, k(x, y) = k(y, x); it is not"
             )
-        K = self._evaluate(X, None)
-        return (K + K.T) / 2
+        if callable(self.metric):
+            return symmetric_in_place(self._evaluate(X, None))
+        # by strips: scikit-learn computes some kernels in double precision
+        K = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
+        for rows in row_blocks(len(K), 256):
+            K[rows] = self._evaluate(X[rows], X)
+        return symmetric_in_place(K)
 
     def diagonal(self, X: Any) -> Array:
         # a callable is asked row by row, as pairwise_kernels itself would
@@ -84,7 +89,9 @@ class Pairwise(Kernel):
     def _evaluate(self, X: Any, Y: Any) -> Array:
         K = pairwise_kernels(X, Y, metric=self.metric, **(self.params or {}))
         K = np.asarray(K, dtype=X.dtype)
-        if not np.isfinite(K).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            sound = np.isfinite(K.sum(dtype=np.float64))
+        if not sound:
             raise KernelError(
                 f"kernel {self._name} returned NaN or infinity; "
                 "it must be finite for every pair of rows"
@@ -114,7 +121,7 @@ class Precomputed(Kernel):
             raise KernelError(
                 f"a precomputed kernel must be square, n x n; X has shape {X.shape}"
             )
-        gap = abs(X - X.T).max()
+        gap = largest_gap(X)
         if gap > 1e-6 * abs(X).max():
             raise KernelError(
                 "a precomputed kernel must be symmetric; entries of X and X.T differ "
@@ -134,3 +141,21 @@ class Precomputed(Kernel):
 
     def factor(self, X: Any) -> Any:
         return None
+
+
+def symmetric_in_place(K: Array) -> Array:
+    """(K + K') / 2 in the place of K, strip by strip."""
+    for rows in row_blocks(len(K), 256):
+        strip = K[rows, rows.start :]
+        strip += K[rows.start :, rows].T
+        strip /= 2
+        K[rows.start :, rows] = strip.T
+    return K
+
+
+def largest_gap(X: Any) -> float:
+    """The largest size of an entry of X - X', strip by strip."""
+    if sp.issparse(X):
+        return float(abs(X - X.T).max())
+    strips = row_blocks(len(X), 256)
+    return max(float(np.abs(X[rows] - X[:, rows].T).max()) for rows in strips)

@@ -158,8 +158,8 @@ def robust_seconds(X: Any, *, with_vectors: bool) -> float:
     """Of the robust methods: passes over the table, and singular vectors of it."""
     (n, n_columns), machine = X.shape, probe(floating(X.dtype))
     numbers = float(n) * n_columns
-    passes = 20 * numbers / machine.exponentials + 10 * numbers / machine.sparse
-    vectors = 8 * numbers * min(n, n_columns, 50) / machine.thin if with_vectors else 0
+    passes = 8 * numbers / machine.exponentials + 10 * numbers / machine.sparse
+    vectors = 12 * numbers * min(n, n_columns, 50) / machine.thin if with_vectors else 0
     search = n * n * 2.0 * n_columns / machine.products
     return ROBUST_ROUNDS * (passes + vectors) + search
 

@@ -11,7 +11,7 @@ from graphfold.errors import KernelError
 from graphfold.kernels.borrowed import largest_gap, symmetric_in_place
 from graphfold.kernels.tiles import tiles_of
 from graphfold.operators import TiledKernel
-from graphfold.operators.tiled import blas_threads
+from graphfold.threads import n_threads
 
 PARTS = (slice(0, 7), slice(7, 30))
 KERNELS = {
@@ -71,11 +71,11 @@ def test_a_product_by_several_threads_is_the_product(kernel, threads, X, rng):
 
 def test_threads_are_those_of_blas():
     with threadpool_limits(1, user_api="blas"):
-        assert blas_threads() == 1
+        assert n_threads() == 1
         assert TiledKernel(np.inner, np.eye(3), np.ones(3), strip=1).apply(
             np.ones((3, 1))
         ).shape == (3, 1)
-        assert blas_threads() == 1
+        assert n_threads() == 1
 
 
 def test_single_precision_stays_single(X):

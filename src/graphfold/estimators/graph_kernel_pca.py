@@ -109,7 +109,7 @@ default="auto"
     alpha : float, default=1.0
         Its ridge.
     tol : float, default=None
-        Relative residual asked of the solver: 1e-10 in float64, 1e-5 in float32; 3e-3
+        Relative residual asked of the solver: 1e-10 in float64, 1e-5 in float32; 5e-3
         where landmarks are refined, and then no less than 1e-6.
     max_iter : int, default=None
         Rounds of the solver; 300 by default.

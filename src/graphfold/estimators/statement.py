@@ -163,7 +163,11 @@ def state_problem(
     responses = responses_from(estimator._responses(), list(graphs))
     laplacians, terms = {}, []
     for name, fitted in graphs.items():
-        laplacians[name] = laplacian(fitted.known, estimator.laplacian)
+        # a response needs the eigenvalues of L to double precision, L itself does not
+        exact = landmarks is None or responses[name] is not None
+        laplacians[name] = laplacian(
+            fitted.known, estimator.laplacian, np.float64 if exact else np.float32
+        )
         term = graph_term(
             laplacians[name],
             responses[name],

@@ -75,12 +75,11 @@ class StreamedEmbedding(RowEmbedding):
         >>> from graphfold import GraphKernelPCA
         >>> rng = np.random.default_rng(0)
         >>> model = GraphKernelPCA(2, landmarks=20)
-        >>> for number in range(3):
-        ...     model = model.partial_fit(rng.standard_normal((50, 4)))
-        >>> model.partial_fit(rng.standard_normal((1, 4)), edges=[(150, 3)]).n_seen_
-        151
-        >>> model.embedding_.shape
-        (151, 2)
+        >>> for first in (0, 50, 100):
+        ...     chain = [(i, i - 1) for i in range(max(first, 1), first + 50)]
+        ...     model = model.partial_fit(rng.standard_normal((50, 4)), edges=chain)
+        >>> model.n_seen_, model.embedding_.shape
+        (150, (150, 2))
         """
         check.between("forgetting", self.forgetting, 0.0, 1.0)
         if self.forgetting == 0:

@@ -60,19 +60,28 @@ def laplacian(
     A = graph.to_scipy()
     degrees = graph.degrees
     sizes = np.asarray(abs(A).sum(axis=1)).ravel() if graph.is_signed else degrees
-    L = sp.csr_array(sp.diags_array(degrees) - A)
     largest = float(sizes.max(initial=0.0)) or 1.0
     if kind == "combinatorial":
         # Gershgorin: the row of node i has the centre d_i and the radius |d|_i
         bounds = (-2 * largest if graph.is_signed else 0.0, 2 * largest)
-        matrix, scale = L, largest
+        matrix, scale = _difference(degrees, A.data, A, dtype), largest
     else:
         root = inverse_sqrt(sizes)
-        matrix = sp.csr_array(sp.diags_array(root) @ L @ sp.diags_array(root))
+        scaled = np.repeat(root, np.diff(A.indptr))
+        scaled *= root[A.indices]
+        scaled *= A.data
+        matrix = _difference(degrees * root**2, scaled, A, dtype)
         bounds = (-2.0 if graph.is_signed else 0.0, 2.0)
         scale = 1.0
-    operator = Sparse(matrix.astype(dtype), bounds=bounds, name="L")
+    operator = Sparse(matrix, bounds=bounds, name="L")
     return Laplacian(operator, kind, sizes, scale)
+
+
+def _difference(diagonal: Array, values: Array, A: Any, dtype: Any) -> Any:
+    """diag(diagonal) less the matrix with these values in the places of A's."""
+    values = values.astype(dtype)
+    taken = sp.csr_array((values, A.indices, A.indptr), shape=A.shape)
+    return sp.csr_array(sp.diags_array(diagonal.astype(dtype)) - taken)
 
 
 def inverse_sqrt(degrees: Array) -> Array:

@@ -253,7 +253,7 @@ def function_of_laplacian(
 def in_precision(laplacian: Laplacian, dtype: Any) -> Sparse:
     """The Laplacian's operator with numbers of another precision."""
     L = laplacian.operator
-    return Sparse(L.matrix.astype(dtype), bounds=L.bounds(), name="L")
+    return Sparse(L.matrix.astype(dtype, copy=False), bounds=L.bounds(), name="L")
 
 
 def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:

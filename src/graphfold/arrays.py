@@ -149,10 +149,10 @@ def row_fingerprints(X: Any) -> Array:
 
     def fill(rows: slice) -> None:
         block = np.asarray(X[rows], dtype=np.float64)
-        fingerprints[rows] = (_bits(block) * multipliers).sum(axis=1, dtype=np.uint64)
+        fingerprints[rows] = _bits(block) @ multipliers
 
-    # blocks that stay in the cache
-    for _ in in_order(fill, row_blocks(X.shape[0], max(1, 2**17 // max(n_columns, 1)))):
+    # blocks of four megabytes: near the cache, and few enough for threads to pay
+    for _ in in_order(fill, row_blocks(X.shape[0], max(1, 2**19 // max(n_columns, 1)))):
         pass
     return fingerprints
 

@@ -28,7 +28,8 @@ from graphfold.threads import in_order
 
 #: directions of the span below this share of its largest are rounding of float32
 SPAN_CUT = 1e-7
-BLOCK = 2048
+#: rows of a sum in single precision
+BLOCK = 4096
 #: columns that a graph term is applied to at once
 CHUNK = 64
 

@@ -46,8 +46,7 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
     if bottom is None:
         bottom = lowest_eigenvalue_bound(M, request.rng)
 
-    V = request.random_block(width)
-    V, MV, values = ritz_block(M, V)
+    V, MV, values = ritz_block(M, request.rough_block(width), request.avoid)
     n_products = width
     for iteration in range(1, request.max_iter + 1):
         bottom = min(bottom, float(values[-1]))
@@ -79,7 +78,7 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
 def ritz_block(
     M: SymmetricOperator,
     block: Array,
-    avoid: Array | None = None,
+    avoid: Array,
     done: Array | None = None,
     M_done: Array | None = None,
 ) -> tuple[Array, Array, Array]:
@@ -89,14 +88,13 @@ def ritz_block(
     so that a Gram matrix in double precision tells all directions apart: two small
     products take the place of a QR, and are done twice for the last digits.
     """
-    if done is not None and avoid is not None:
-        against = np.hstack([avoid, done])
-        if block.dtype == np.float32:
-            for _ in range(2):
-                block = block - against @ (against.T @ block)
-                block = block / np.maximum(np.linalg.norm(block, axis=0), TINY)
-        else:
-            block = orthonormal(block, against=against)
+    against = avoid if done is None else np.hstack([avoid, done])
+    if block.dtype == np.float32:
+        for _ in range(2):
+            block = block - against @ (against.T @ block)
+            block /= np.maximum(np.linalg.norm(block, axis=0), TINY)
+    else:
+        block = orthonormal(block, against=against)
     V, MV = block, M.apply(block)
     if done is not None and M_done is not None:
         V, MV = np.hstack([done, V]), np.hstack([M_done, MV])

@@ -78,11 +78,17 @@ class Request:
 
     def random_block(self, width: int) -> Array:
         """An orthonormal starting block: the given start, filled up at random."""
+        return orthonormal(self.rough_block(width), against=self.avoid)
+
+    def rough_block(self, width: int) -> Array:
+        """The given start, filled up at random; no column is like another."""
+        if self.start is not None and self.start.shape[1] >= width:
+            return self.start[:, :width].astype(self.M.dtype)
         block = self.rng.standard_normal((self.M.n, width)).astype(self.M.dtype)
         if self.start is not None:
             given = self.start[:, :width]
             block[:, : given.shape[1]] = given
-        return orthonormal(block, against=self.avoid)
+        return block
 
     def observe(self, number: int, residual: float) -> bool:
         """Report a round; True means that the observer wants to stop."""

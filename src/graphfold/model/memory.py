@@ -108,9 +108,13 @@ def landmark_bytes(
     rows = copy_of_rows(X) if keeps_rows and not is_on_disk(X) else 0
     blocks = FEATURE_BLOCKS * min(FEATURE_ROWS, n) * m * 8 * n_threads
     squares = SQUARES * m * m * 8
-    refining = 6 * n * (2 * d + 8) * 4 if refined else 0
-    answer = 2 * n * d * itemsize
-    return int(rows + blocks + squares + refining + 2 * EDGE * n_edges + answer)
+    # L in float32; while it is made, its numbers in float64 as well
+    laplacian, making = 8 * n_edges, 18 * n_edges
+    # the block, its product, two more, and what a product holds on its way
+    refining = 9 * n * max(2 * d, d + 8) * 4 if refined else 0
+    answer = 3 * n * d * max(itemsize, 8)
+    widest = max(making, refining, answer, blocks)
+    return int(rows + squares + laplacian + widest)
 
 
 def feature_bytes(n: int, rank: int) -> int:

@@ -31,8 +31,9 @@ class Sum(SymmetricOperator):
         self.dtype = np.result_type(*(term.dtype for term in flat))
 
     def apply(self, V: Array) -> Array:
-        # a new array, so that no term's own product is written into
-        product = self.terms[0].apply(V) + 0
+        product = self.terms[0].apply(V)
+        if product.dtype != np.result_type(self.dtype, V):
+            product = product.astype(np.result_type(self.dtype, V))
         for term in self.terms[1:]:
             product += term.apply(V)
         return product
@@ -71,7 +72,10 @@ class Scaled(SymmetricOperator):
         self.n, self.dtype = operator.n, operator.dtype
 
     def apply(self, V: Array) -> Array:
-        return self.factor * self.operator.apply(V)
+        # in place: new memory would cost as much as the product
+        product = self.operator.apply(V)
+        product *= self.factor
+        return product
 
     def diagonal(self) -> Array:
         return self.factor * self.operator.diagonal()
@@ -110,7 +114,9 @@ class Centered(SymmetricOperator):
         self.n, self.dtype = operator.n, operator.dtype
 
     def apply(self, V: Array) -> Array:
-        return without_mean(self.operator.apply(without_mean(V)))
+        product = self.operator.apply(without_mean(V))
+        product -= product.mean(axis=0, dtype=np.float64).astype(product.dtype)
+        return product
 
     def diagonal(self) -> Array:
         ones = np.ones((self.n, 1), dtype=self.dtype)

@@ -26,7 +26,8 @@ class SymmetricOperator(ABC):
 
     @abstractmethod
     def apply(self, V: Array) -> Array:
-        """The product with a block V of n rows."""
+        """The product with a block V of n rows, an array of its own: it may be
+        written into."""
 
     @abstractmethod
     def diagonal(self) -> Array:

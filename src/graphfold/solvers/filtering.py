@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.linalg.blas
 
 from graphfold.arrays import Array
 from graphfold.operators import SymmetricOperator
@@ -49,14 +50,24 @@ def chebyshev_filter(
     for _ in range(degree - 1):
         following_sigma = 1 / (2 / first - sigma)
         following = M.apply(newer)
-        following -= middle * newer
+        add_multiple(following, -middle, newer)
         following *= 2 * following_sigma / radius
-        following -= (sigma * following_sigma) * older
+        add_multiple(following, -sigma * following_sigma, older)
         if done.shape[1]:
             # of the whole step: of M V alone it would put them at eigenvalue 0
             following -= done @ (done.T @ following)
         older, newer, sigma = newer, following, following_sigma
     return newer
+
+
+def add_multiple(Y: Array, factor: float, X: Array) -> None:
+    """Y += factor X in place, without room for the multiple."""
+    both = Y.flags.c_contiguous and X.flags.c_contiguous and Y.dtype == X.dtype
+    if both and Y.dtype in (np.float32, np.float64):
+        axpy = scipy.linalg.blas.get_blas_funcs("axpy", (Y,))
+        axpy(X.reshape(-1), Y.reshape(-1), a=factor)
+    else:
+        Y += factor * X
 
 
 def bearable_degree(position: float, dtype: np.dtype[Any]) -> int:

@@ -68,7 +68,7 @@ def rows(n: int, columns: int, dtype: str = "float64", density: float | None = N
 
     rng = np.random.default_rng(0)
     if density is not None:
-        X = sp.random_array((n, columns), density=density, rng=rng, dtype=dtype)
+        X = sp.random(n, columns, density, random_state=0, dtype=dtype)
         return X.tocsr()
     centres = 2 * rng.standard_normal((10, columns))
     X = np.empty((n, columns), dtype=dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
+import scipy.linalg.blas
 import scipy.sparse as sp
 
 from graphfold.threads import blas, in_order
@@ -121,6 +122,16 @@ def inverse_root(matrix: Array, cut: float) -> Array:
         L, np.eye(rank), lower=True, trans="T", check_finite=False
     )
     return W
+
+
+def add_multiple(Y: Array, factor: float, X: Array) -> None:
+    """Y += factor X in place, without room for the multiple."""
+    both = Y.flags.c_contiguous and X.flags.c_contiguous and Y.dtype == X.dtype
+    if both and Y.dtype in (np.float32, np.float64):
+        axpy = scipy.linalg.blas.get_blas_funcs("axpy", (Y,))
+        axpy(X.reshape(-1), Y.reshape(-1), a=factor)
+    else:
+        Y += factor * X
 
 
 def signs_of_columns(V: Array) -> Array:

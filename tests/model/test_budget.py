@@ -55,6 +55,21 @@ CASES = {
         "low-rank",
     ),
     "lapack": (gkpca(2500, 20, settings={"solver": "lapack"}), "260MB", "stored"),
+    "landmarks": (
+        gkpca(30000, 30, dtype="float32", degree=10, settings={"landmarks": 300}),
+        "90MB",
+        "features",
+    ),
+    "landmarks in little room": (
+        gkpca(30000, 30, dtype="float32", degree=10, settings={"landmarks": 300}),
+        "45MB",
+        "compressed",
+    ),
+    "landmarks that nobody asked for": (
+        gkpca(30000, 30, dtype="float32", degree=10),
+        "24MB",
+        "compressed",
+    ),
     "inverse": (
         {
             "estimator": "LocalNonlinearEmbedding",

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.fft
 from numpy.polynomial import chebyshev
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, add_multiple
 from graphfold.operators.base import (
     Bounds,
     SymmetricOperator,
@@ -108,15 +108,18 @@ class ChebyshevFunction(SymmetricOperator):
         product = self.coefficients[0] * V
         if self.degree == 0:
             return np.asarray(product)
-        older, newer = V, (self.operator.apply(V) - middle * V) * (1 / radius)
-        product += self.coefficients[1] * newer
+        older, newer = V, self.operator.apply(V)
+        add_multiple(newer, -middle, V)
+        newer *= 1 / radius
+        add_multiple(product, self.coefficients[1], newer)
         for coefficient in self.coefficients[2:]:
+            # in place: room for every multiple would cost more than the products
             following = self.operator.apply(newer)
-            following -= middle * newer
+            add_multiple(following, -middle, newer)
             following *= 2 / radius
             following -= older
             older, newer = newer, following
-            product += coefficient * newer
+            add_multiple(product, coefficient, newer)
         return np.asarray(product)
 
     def diagonal(self) -> Array:

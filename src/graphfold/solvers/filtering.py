@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.linalg.blas
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, add_multiple
 from graphfold.operators import SymmetricOperator
 
 LANCZOS_STEPS = 12
@@ -58,16 +57,6 @@ def chebyshev_filter(
             following -= done @ (done.T @ following)
         older, newer, sigma = newer, following, following_sigma
     return newer
-
-
-def add_multiple(Y: Array, factor: float, X: Array) -> None:
-    """Y += factor X in place, without room for the multiple."""
-    both = Y.flags.c_contiguous and X.flags.c_contiguous and Y.dtype == X.dtype
-    if both and Y.dtype in (np.float32, np.float64):
-        axpy = scipy.linalg.blas.get_blas_funcs("axpy", (Y,))
-        axpy(X.reshape(-1), Y.reshape(-1), a=factor)
-    else:
-        Y += factor * X
 
 
 def bearable_degree(position: float, dtype: np.dtype[Any]) -> int:

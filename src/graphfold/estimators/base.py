@@ -32,6 +32,7 @@ from graphfold.estimators.planning import known_edges, n_bases
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
 from graphfold.estimators.row_keys import RowKeys
+from graphfold.estimators.stream import Stacked
 from graphfold.estimators.strength_path import strength_path
 from graphfold.graphs import GraphRecipe, Laplacian, graphs_from
 from graphfold.kernels import Kernel
@@ -52,6 +53,7 @@ from graphfold.model.span import features_of
 from graphfold.model.strength import data_scale, graph_size
 from graphfold.model.terms import Term, has_cheap_factor, kernel_terms
 from graphfold.solvers import Eigenpairs
+from graphfold.stores import RowStore
 
 
 class GraphEmbedding(
@@ -167,9 +169,12 @@ class GraphEmbedding(
         if hasattr(self, "landmarks"):
             check_landmarks(self, X.shape[0], self._row_labels, growing=streamed)
         keys = None
-        if self._by_landmarks(X):
+        if self._plan(self._kernels(X), X).way == "landmarks":
             keys = RowKeys.of(X, labelled=labels is not None)
-        if keys is None or self._needs_rows():
+        chooses = isinstance(self.graph_strength, str)
+        if isinstance(X, RowStore | Stacked) and (self._needs_rows() or chooses):
+            X = X.read()
+        elif keys is None or self._needs_rows():
             X = X.copy()  # as KernelPCA does: the caller may change X afterwards
         progress = FitProgress(self, X, y)
         strength = self._choose_strength(X, labels, graphs, rng, constrain, progress)
@@ -240,9 +245,9 @@ class GraphEmbedding(
             max_memory=check.memory_bytes("max_memory", self.max_memory),
             timed=timed,
             landmarks=landmarks,
-            n_edges=known_edges(getattr(self, "graph", None), X.shape[0]),
+            n_edges=self._n_edges(X.shape[0]),
             n_bases=n_bases(self, X.shape[0]),
-            refined=refines(self),
+            refined=self._refines(),
             exact_only=not hasattr(self, "landmarks"),
             keeps_rows=self._needs_rows(),
         )
@@ -292,9 +297,14 @@ class GraphEmbedding(
             self.landmarks_ = fit.landmarks.rows
             self.landmark_error_ = fit.landmarks.lost
 
-    def _by_landmarks(self, X: Any) -> bool:
-        """Whether the fit will look at X through landmarks."""
-        return self._plan(self._kernels(X), X).way == "landmarks"
+    def _n_edges(self, n: int) -> int:
+        """Entries of the graphs' matrices, as far as they are known."""
+        return known_edges(getattr(self, "graph", None), n)
+
+    def _refines(self) -> bool:
+        """Whether a landmark fit goes on from the span to the whole problem."""
+        speaks = bool(self._n_edges(1)) or self._measures_the_data() or self._keeps_rows
+        return refines(self) and speaks
 
     def _needs_rows(self) -> bool:
         """Whether the rows of the fit have to be kept: edges of new rows end there."""
@@ -350,6 +360,10 @@ class GraphEmbedding(
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:
         if self._extension.data is None:
             self._refuse_rows_without_edges(known, weights)
+        if self._roots is not None:
+            # an edge counts as much as the row that it ends at
+            fade = sp.diags_array(self._roots)
+            weights = {k: e if e is None else e @ fade for k, e in weights.items()}
         Z = self._extension.place(X, weights) * self._scales
         if self._rotation is not None:
             Z = Z @ self._rotation

@@ -25,6 +25,9 @@ from graphfold.kernels import (
 from graphfold.kernels.names import kernels_from
 from graphfold.model.preimage import preimage
 
+#: rows that the way back is learned from, where there are landmarks
+MOST_ROWS = 2000
+
 
 @io.register
 class GraphKernelPCA(StreamedEmbedding):
@@ -290,19 +293,24 @@ default="auto"
                 "fit_inverse_transform must be False without rows and a kernel of "
                 f"them; got kernel={self.kernel!r}"
             )
+        Z = self.embedding_
+        if hasattr(self, "landmarks_"):
+            # some rows stand for all here, too: a ridge of all would be n x n
+            sample = np.sort(rng.choice(len(Z), min(MOST_ROWS, len(Z)), replace=False))
+            X, Z = X[sample], Z[sample]
         if not self.kernel_.pointwise:
             # it knows the rows of the fit, not those of the embedding
-            smooth = Gaussian().bind(self.embedding_, rng)
-            return preimage(smooth, self.embedding_, X, float(self.alpha))
+            smooth = Gaussian().bind(Z, rng)
+            return preimage(smooth, Z, X, float(self.alpha))
         asked = list(self._kernels(X).values())
         rule = [getattr(kernel, "gamma", None) == "median" for kernel in asked]
         kernel = self.kernel_
         if any(rule):
             # a median rule looks at the embedding's own distances; a number stays
             weights = kernel.weights if isinstance(kernel, Combination) else [1.0]
-            again = [part.bind(self.embedding_, rng) for part in asked]
+            again = [part.bind(Z, rng) for part in asked]
             kernel = again[0] if len(again) == 1 else Combination(again, weights)
-        return preimage(kernel, self.embedding_, X, float(self.alpha))
+        return preimage(kernel, Z, X, float(self.alpha))
 
     # -- what only a kernel can say ---------------------------------------------------
 

@@ -47,7 +47,9 @@ def n_landmarks(estimator: Any) -> int | None:
     if isinstance(asked, numbers.Number | str):
         return check.integer_between("landmarks", asked, 1, 2**31)
     shape = getattr(asked, "shape", None)
-    listed = isinstance(asked, list | tuple) or (shape is not None and len(shape) > 0)
+    listed = isinstance(asked, list | tuple | range) or (
+        shape is not None and len(shape) > 0
+    )
     if not listed:
         raise GraphfoldError(
             "landmarks must be None, a number, labels of rows, or rows; got "
@@ -173,8 +175,6 @@ def choose(
         return given_rows(asked, X, getattr(estimator, "feature_names_in_", None))
     wanted = int(asked if asked is not None else count or 0)
     kernels = estimator._kernels(X)
-    if estimator.landmark_choice == "leverage":
-        kernels = bind_all(kernels, some_rows(X, rng), rng)
     chosen = choose_landmarks(
         X, wanted, estimator.landmark_choice, list(kernels.values()), rng, fingerprints
     )

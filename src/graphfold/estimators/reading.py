@@ -76,7 +76,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     """
     X = row_store(X)
     if isinstance(X, RowStore):
-        return read_store(estimator, X, reset=reset)
+        return read_store(estimator, X, reset=reset, least=least)
     array = check_array(
         X,
         accept_sparse="csr",
@@ -91,14 +91,16 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     return array
 
 
-def read_store(estimator: Any, X: RowStore, *, reset: bool) -> Any:
+def read_store(
+    estimator: Any, X: RowStore, *, reset: bool, least: int | None = None
+) -> Any:
     """A table on disk, looked at block by block; at fit its columns are remembered.
 
     A fit by landmarks takes it as it is. An exact fit has all rows in memory, and
     reads them where it would copy an array (``copy``), after its plan has said that
     they fit. New rows are read.
     """
-    least = 2 if reset else 1
+    least = least or (2 if reset else 1)
     if X.shape[0] < least or X.shape[1] < 1:
         raise GraphfoldError(
             f"X must have at least {least} rows (samples) and 1 column (feature); got "

@@ -42,8 +42,9 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
         g1 and g2 without dimension, like ``graph_strength``, times the square root of
         the share of rows that have links; with ``normalize=False`` the numbers
         themselves, the paper's letter.
-    kernel, graph, graph_strength, ... :
-        As in :class:`GraphKernelPCA`.
+    kernel, graph, graph_strength, landmarks, landmark_choice, refine, forgetting, \
+max_memory, ... :
+        As in :class:`GraphKernelPCA`. ``partial_fit`` takes ``y`` with each batch.
 
     Attributes
     ----------

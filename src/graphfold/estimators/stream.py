@@ -37,6 +37,9 @@ class Edges:
     heads: Array
     weights: Array
 
+    def __len__(self) -> int:
+        return len(self.weights)
+
     def with_more(self, other: Edges) -> Edges:
         """These and others."""
         return Edges(
@@ -132,6 +135,12 @@ class Stream:
     def with_edges(self, name: str, edges: Any) -> Self:
         """The stream with edges between rows that have come."""
         graph = edges if isinstance(edges, Graph) else Graph(edges)
+        if not graph.has_labels:
+            raise GraphError(
+                "edges must name the rows that they join, by label or by the number of "
+                "their arrival; got a graph or matrix without labels: pass pairs, or "
+                "Graph(..., nodes=...)"
+            )
         half = sp.triu(graph.to_scipy(), k=1, format="coo")
         ends = as_labels(graph.nodes)
         rows = LabelIndex(self.names()).find(ends)
@@ -201,18 +210,21 @@ class Stream:
         return np.repeat(np.sqrt(np.power(float(factor), ages)), sizes)
 
     def known_classes(self) -> Any:
-        """y of all rows, unknown where a batch came without; None if all did."""
+        """y of all rows, None where a batch came without; None if all did."""
         if all(part is None for part in self.classes):
             return None
-        kind = np.result_type(*(p.dtype for p in self.classes if p is not None))
-        unknown = np.nan if kind.kind == "f" else -1
-        sizes = [block.shape[0] for block in self.blocks]
-        return np.concatenate(
-            [
-                np.full(size, unknown, dtype=kind) if part is None else part
-                for part, size in zip(self.classes, sizes, strict=True)
-            ]
-        )
+        kinds = {part.dtype for part in self.classes if part is not None}
+        if len(kinds) == 1 and all(part is not None for part in self.classes):
+            return np.concatenate(self.classes)
+        found = np.full(self.n, None, dtype=object)
+        for part, rows in zip(self.classes, self.batch_slices(), strict=True):
+            if part is not None:
+                found[rows] = part
+        return found
+
+    def known_names(self) -> Array | None:
+        """What rows are known by; None where that is their place."""
+        return self.names() if self.labels is not None or self.first else None
 
     def graph(self, name: str) -> Graph:
         """The graph of the rows that the edges of the stream make."""
@@ -222,7 +234,7 @@ class Stream:
             np.maximum(part.tails, part.heads),
         )
         merged = merge_edges(low, high, part.weights, (n, n), "once")
-        return Graph._unchecked(sp.csr_array(merged + merged.T), self.labels)
+        return Graph._unchecked(sp.csr_array(merged + merged.T), self.known_names())
 
     def batch_slices(self) -> list[slice]:
         """Where each batch is among the rows."""
@@ -238,7 +250,7 @@ class Stacked:
     def __init__(self, blocks: Any):
         self.blocks = blocks
         self._ends = np.cumsum([len(block) for block in blocks])
-        self.dtype = blocks[0].dtype
+        self.dtype = np.result_type(*(block.dtype for block in blocks))
         self.shape = (int(self._ends[-1]), int(blocks[0].shape[1]))
 
     def __getitem__(self, rows: Any) -> Array:
@@ -254,6 +266,10 @@ class Stacked:
             start = self._ends[number] - len(self.blocks[number])
             found[mine] = self.blocks[number][rows[mine] - start]
         return found
+
+    def read(self) -> Array:
+        """All rows in memory."""
+        return self[:]
 
     def copy(self) -> Stacked:
         """Itself: nothing of it is in memory, and nobody else has the files."""

@@ -7,10 +7,11 @@ from typing import Any, Self
 from sklearn.utils.metaestimators import available_if
 
 from graphfold import check
-from graphfold.errors import GraphError, GraphfoldError
+from graphfold.errors import GraphError, GraphfoldError, LabelError
 from graphfold.estimators import rows
 from graphfold.estimators.drift import drift_report, warn_of_news
 from graphfold.estimators.fitting import Sources
+from graphfold.estimators.landmarks import check_kernels, check_landmarks
 from graphfold.estimators.progress import (
     FitProgress,
     unchanged_on_failure,
@@ -19,8 +20,9 @@ from graphfold.estimators.progress import (
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.row_embedding import RowEmbedding
 from graphfold.estimators.stream import SHARE_OF_BUDGET, Stream
-from graphfold.graphs import GraphRecipe
+from graphfold.graphs import Graph, GraphRecipe
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
+from graphfold.stores import RowStore
 
 #: what a graph is called that only edges of batches make
 EDGES = "graph"
@@ -86,7 +88,9 @@ class StreamedEmbedding(RowEmbedding):
             raise GraphfoldError("forgetting must be above 0; got 0")
         stream = Stream() if self._stream is None else self._stream
         raw, X = X, self._read(X, reset=self._stream is None, least=1)
+        X = X.read() if isinstance(X, RowStore) else X
         labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        self._check_batch(X, y, labels, stream)
         budget = check.memory_bytes("max_memory", self.max_memory)
         held = stream.nbytes + getattr(X, "nbytes", 0)
         on_disk = budget is not None and held > SHARE_OF_BUDGET * budget
@@ -109,8 +113,12 @@ class StreamedEmbedding(RowEmbedding):
             raise GraphfoldError("refresh needs a stream: call partial_fit first")
         if not self._is_stale:
             return self
+        if self.landmarks is None:
+            raise GraphfoldError(
+                "landmarks must be a number or rows for a stream; got None"
+            )
         self._is_stale = False
-        self._row_labels = stream.labels
+        self._row_labels = stream.known_names()
         X = stream.rows()
         if X.shape[0] < 2:
             raise GraphfoldError(
@@ -118,7 +126,7 @@ class StreamedEmbedding(RowEmbedding):
             )
         graphs = self._graphs_of_stream(stream)
         check_parameters(self, X.shape[0])
-        labels = stream.labels if self._keyed(graphs) else None
+        labels = stream.known_names() if self._keyed(graphs) else None
         roots = stream.roots(float(self.forgetting))
         how = {"refine": False, "roots": roots, "streamed": True}
         self._solve(X, stream.known_classes(), labels, graphs, **how)
@@ -143,6 +151,48 @@ class StreamedEmbedding(RowEmbedding):
                 self.__dict__.pop(name, None)
         return super()._fit_rows(*arguments, **how)
 
+    def _check_batch(self, X: Any, y: Any, labels: Any, stream: Stream) -> None:
+        """What would fail at a refresh is refused with the batch that brings it."""
+        n = stream.n + X.shape[0]
+        check_parameters(self, max(n, int(self.n_components)))
+        known = None if labels is None or stream.n else labels
+        check_landmarks(self, n, known, growing=True)
+        check_kernels(self, self._kernels(X))
+        if y is not None and len(y) != X.shape[0]:
+            raise GraphfoldError(
+                f"y must have one entry for each of the {X.shape[0]} rows of X; got "
+                f"{len(y)}"
+            )
+        graphs = [g for g in self._graphs().values() if isinstance(g, Graph)]
+        if len(graphs) == 1 and graphs[0].has_labels and labels is not None:
+            lost = labels[graphs[0].find(labels) < 0]
+            if len(lost):
+                raise LabelError(
+                    f"node_ids must be nodes of the graph; {check.some_of(lost)} "
+                    "are not"
+                )
+
+    def _n_edges(self, n: int) -> int:
+        if self._stream is None:
+            return super()._n_edges(n)
+        return super()._n_edges(n) + 2 * sum(map(len, self._stream.edges.values()))
+
+    def _refines(self) -> bool:
+        return self._stream is None and super()._refines()
+
+    def set_params(self, **params: Any) -> Self:
+        """As everywhere in scikit-learn; a stream is solved anew when it is asked."""
+        super().set_params(**params)
+        if params and self._stream is not None:
+            self._forget_answer()
+            self._is_stale = True
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the components."""
+        self._ready()
+        return super().get_feature_names_out(input_features)
+
     def _keyed(self, graphs: Sources) -> bool:
         """Whether something is known by the labels of the rows."""
         return any(
@@ -151,7 +201,7 @@ class StreamedEmbedding(RowEmbedding):
 
     def _edges_by_graph(self, edges: Any) -> dict[str, Any]:
         """Edges of a batch by the name of the graph that they belong to."""
-        if edges is None or (hasattr(edges, "__len__") and len(edges) == 0):
+        if edges is None or _is_empty(edges):
             return {}
         if self._graphs():
             raise GraphError(
@@ -160,12 +210,18 @@ class StreamedEmbedding(RowEmbedding):
             )
         if not isinstance(edges, dict):
             return {EDGES: edges}
-        return {str(name): part for name, part in edges.items()}
+        given = {str(name): part for name, part in edges.items()}
+        return {name: part for name, part in given.items() if not _is_empty(part)}
 
     def _graphs_of_stream(self, stream: Stream) -> Sources:
         """The constructor's graphs, or those that the edges of the stream make."""
-        made = {name: stream.graph(name) for name in stream.edges}
-        return dict(self._graphs()) | made
+        made = {k: stream.graph(k) for k, part in stream.edges.items() if len(part)}
+        own = dict(self._graphs())
+        if own and made:
+            raise GraphError(
+                "graph must be None in a stream whose batches have brought edges"
+            )
+        return own | made
 
     def _forget_answer(self) -> None:
         """Take off what the last answer has left, so that nobody reads it."""
@@ -179,7 +235,7 @@ class StreamedEmbedding(RowEmbedding):
 
     def __getattr__(self, name: str) -> Any:
         # only asked for what is not there: an answer that the last batch took off
-        if _is_learned(name) and self.__dict__.get("_is_stale", False):
+        if name in _LEARNED and self.__dict__.get("_is_stale", False):
             self.refresh()
             if name in self.__dict__:
                 return self.__dict__[name]
@@ -191,6 +247,47 @@ class StreamedEmbedding(RowEmbedding):
 
 #: what is known of the rows themselves, not of the answer
 _OF_ROWS = ("n_features_in_", "feature_names_in_", "n_seen_", "n_batches_")
+
+
+#: what a refresh finds, so that asking for it is a reason for one
+_LEARNED = frozenset(
+    {
+        "axis_report_",
+        "components_",
+        "constraint_report_",
+        "converged_",
+        "drift_",
+        "eigenvalues_",
+        "eigenvectors_",
+        "embedding_",
+        "explained_variance_ratio_",
+        "formula_",
+        "graph_",
+        "graph_names_",
+        "graph_strength_",
+        "graph_weights_",
+        "kernel_",
+        "kernel_names_",
+        "kernel_weights_",
+        "landmark_error_",
+        "landmarks_",
+        "n_graph_components_",
+        "n_iter_",
+        "objective_trace_",
+        "residuals_",
+        "solver_",
+        "solver_reason_",
+        "strength_path_",
+    }
+)
+
+
+def _is_empty(edges: Any) -> bool:
+    """Whether there is no edge in what stands for edges."""
+    for count in ("nnz", "n_edges"):
+        if hasattr(edges, count):
+            return int(getattr(edges, count)) == 0
+    return hasattr(edges, "__len__") and len(edges) == 0
 
 
 def _is_learned(name: str) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, inverse_root, row_blocks, small_eigenbasis
+from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
 from graphfold.threads import in_order
 
@@ -121,6 +122,8 @@ def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFea
     """
     exact = rows if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
     K = np.asarray(kernel.gram(exact), dtype=np.float64)
+    if not kernel.positive:
+        _refuse_indefinite(kernel, K)
     size = float(np.abs(np.diagonal(K)).mean())
     means = K.mean(axis=1)
     grand = float(means.mean())
@@ -136,3 +139,13 @@ def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFea
     return LandmarkFeatures(
         kernel, rows, whitening, means @ whitening, means if dominated else None, grand
     )
+
+
+def _refuse_indefinite(kernel: Kernel, K: Array) -> None:
+    """Features have inner products of at least 0; such a kernel has others."""
+    values, _ = small_eigenbasis((K + K.T) / 2)
+    if values[0] < -WHITENING_CUT * max(float(values[-1]), 0.0):
+        raise KernelError(
+            f"landmarks must be None for a kernel that is not positive: {kernel!r} has "
+            f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g} on the landmarks"
+        )

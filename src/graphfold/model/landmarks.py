@@ -13,6 +13,8 @@ from graphfold.kernels import Kernel
 CHOICES = ("uniform", "k-means++", "leverage")
 #: rows looked at for each landmark, where not all can be
 CANDIDATES = 20
+#: rows that a kernel's width is read from, where all are not
+BINDING = 2000
 
 
 def uniform_rows(fingerprints: Array, count: int, seed: int) -> Array:
@@ -64,7 +66,9 @@ def choose_landmarks(
 
         _, chosen = kmeans_plusplus(rows, count, random_state=seed)
     else:
-        scores = leverage_scores(kernels[0], rows, rows[: 2 * count])
+        # bound to rows chosen by their content: no order of the rows has a say
+        kernel = kernels[0].bind(rows[:BINDING], rng)
+        scores = leverage_scores(kernel, rows, rows[: 2 * count])
         chosen = rng.choice(
             len(candidates), count, replace=False, p=scores / scores.sum()
         )

@@ -113,7 +113,9 @@ def landmark_bytes(
     # the block, its product, two more, and what a product holds on its way
     refining = 9 * n * max(2 * d, d + 8) * 4 if refined else 0
     answer = 3 * n * d * max(itemsize, 8)
-    widest = max(making, refining, answer, blocks)
+    # neighbours of 512 rows, gathered in double precision, where nothing is refined
+    gathering = 0 if refined or not n_edges else n_threads * 8 * m * min(n, 512 * 12)
+    widest = max(making, refining, answer, blocks, 2 * gathering)
     return int(rows + squares + laplacian + widest)
 
 

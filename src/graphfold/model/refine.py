@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphfold.arrays import signs_of_columns
+from graphfold.errors import GraphfoldError
 from graphfold.model.alternate import Alternation, solved
 from graphfold.model.problem import Problem
 from graphfold.model.span import Span
@@ -39,9 +40,14 @@ def in_span(
     """
     tol, solver = how.pop("tol", None), how.pop("solver", "auto")
     how.pop("start", None)
-    if span.dimension <= d:
+    if span.dimension < d or (refined and span.dimension == d):
         # the features know fewer directions than are asked for
-        return _on_all(problem, d, learn, tol=tol, solver=solver, **how)
+        if problem.roots is not None:
+            raise GraphfoldError(
+                f"n_components must be at most {span.dimension} where rows are "
+                f"forgotten: the kernel has no more directions; got {d}"
+            )
+        return (learn or solved)(problem, d, tol=tol, solver=solver, **how)
     small = span.project(problem)
     iterative = "krylov" if span.dimension > 20 * d else "lapack"
     in_small: dict[str, Any] = {"solver": iterative, "rng": how.get("rng")}
@@ -50,7 +56,7 @@ def in_span(
     problem = problem.with_weights(result.problem.theta, result.problem.beta)
     if not refined:
         return replace(result, problem=problem, pairs=_expanded(span, result.pairs))
-    width = min(2 * d, span.dimension - 1)
+    width = min(2 * d, span.dimension)
     wide = result.problem.solve(width, **in_small)
     pairs = problem.solve(
         d,
@@ -60,14 +66,10 @@ def in_span(
         bottom=_bottom(problem, how["rng"]),
         **how,
     )
+    if solver == "auto":
+        pairs = replace(pairs, reason="of the whole problem, from the landmarks' span")
     trace = np.append(result.objective_trace, pairs.values.sum(dtype=np.float64))
     return replace(result, problem=problem, pairs=pairs, objective_trace=trace)
-
-
-def _on_all(
-    problem: Problem, d: int, learn: Callable[..., Alternation] | None, **how: Any
-) -> Alternation:
-    return (learn or solved)(problem, d, **how)
 
 
 def _bottom(problem: Problem, rng: np.random.Generator) -> float | None:
@@ -81,4 +83,5 @@ def _bottom(problem: Problem, rng: np.random.Generator) -> float | None:
 def _expanded(span: Span, pairs: Eigenpairs) -> Eigenpairs:
     V = span.vectors(pairs.vectors)
     signs = signs_of_columns(V).astype(V.dtype)
-    return replace(pairs, vectors=V * signs, spare=None)
+    reason = f"in the span of {span.dimension} features"
+    return replace(pairs, vectors=V * signs, spare=None, reason=reason)

@@ -30,6 +30,8 @@ from graphfold.threads import in_order
 SPAN_CUT = 1e-7
 #: rows of a sum in single precision
 BLOCK = 4096
+#: rows whose neighbours are gathered in double precision
+PRECISE_BLOCK = 512
 #: columns that a graph term is applied to at once
 CHUNK = 64
 
@@ -183,7 +185,8 @@ def _by_edges(matrix: Any, parts: Sequence[Array], precise: bool) -> Array:
         pulled_block = pulled[0] if len(pulled) == 1 else np.hstack(pulled)
         return np.asarray(side_by_side(parts, rows).T @ pulled_block)
 
-    for part in in_order(moments, row_blocks(len(parts[0]), BLOCK)):
+    size = PRECISE_BLOCK if precise else BLOCK
+    for part in in_order(moments, row_blocks(len(parts[0]), size)):
         total += part
     return 2 * total
 
@@ -261,6 +264,6 @@ def widened(parts: Sequence[Array], adjacency: Any) -> list[Array]:
         for part, room in zip(parts, pulled, strict=True):
             room[rows] = _double_product(near, part)
 
-    for _ in in_order(fill, row_blocks(S.shape[0], BLOCK)):
+    for _ in in_order(fill, row_blocks(S.shape[0], PRECISE_BLOCK)):
         pass
     return [*parts, *pulled]

@@ -111,7 +111,7 @@ def landmark_bytes(
     # L in float32; while it is made, its numbers in float64 as well
     laplacian, making = 8 * n_edges, 18 * n_edges
     # the block, its product, two more, and what a product holds on its way
-    refining = 9 * n * max(2 * d, d + 8) * 4 if refined else 0
+    refining = 10 * n * max(2 * d, d + 8) * 4 if refined else 0
     answer = 3 * n * d * max(itemsize, 8)
     # neighbours of 512 rows, gathered in double precision, where nothing is refined
     gathering = 0 if refined or not n_edges else n_threads * 8 * m * min(n, 512 * 12)

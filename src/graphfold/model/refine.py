@@ -40,7 +40,7 @@ def in_span(
     """
     tol, solver = how.pop("tol", None), how.pop("solver", "auto")
     how.pop("start", None)
-    if span.dimension < d or (refined and span.dimension == d):
+    if span.dimension < d or (problem.roots is None and span.dimension == d):
         # the features know fewer directions than are asked for
         if problem.roots is not None:
             raise GraphfoldError(

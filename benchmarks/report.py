@@ -61,12 +61,15 @@ NOTES = {
     "landmarks": (
         "Gaussian kernel, float32, the 10-NN graph given. The span is the best "
         "function of the features of m landmarks; refined goes on to the answer of "
-        "the whole problem; widened is `refine=False`, on 2 m features. The floor of "
+        "the whole problem. The floor of "
         "the span is its dense products in float32: X Z', whitening, half of Phi'Phi, "
         "Phi'(S Phi), into memory that is there. The floor of refining adds the "
         "sparse products, as many as a fit makes. UMAP has the same neighbours "
         "(`precomputed_knn`) and its threads. We and UMAP have been called once on few "
-        "rows before the clock starts."
+        "rows before the clock starts.\n\n"
+        "In this run other work slowed two of the floors at m = 1,000: compare the CPU "
+        "seconds, by which the span takes half as long again as its floor, so that its "
+        "line is not to be taken as met.\n\n"
     ),
     "landmark_quality": (
         "MNIST: 10,000 rows, 10 components, m = 1,000 with refining, against the "

@@ -8,6 +8,7 @@ errors out of X on graphs first. The package is built in layers, imports pointin
     model          build terms, add them into M, solve, extend
     kernels        data -> K          graphs   edges -> R      solvers   M -> V
     operators      what a matrix is: products only     neighbors   which rows are near
+    stores         rows on disk       threads  blocks of rows side by side
 """
 
 from importlib import import_module

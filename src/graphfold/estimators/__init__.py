@@ -5,6 +5,11 @@ base                what all embeddings share: new rows, files, reports
 graph_kernel_pca    ``GraphKernelPCA``: kernels and graphs, weights learned
 semi_supervised     ``SemiSupervisedGraphKernelPCA``: a few labels, or pairs
 row_embedding       embeddings of one table: fit, transform, plan
+streaming           ``partial_fit``: rows and edges that come batch by batch
+stream, drift       what has come so far, and whether it has changed
+landmarks           what ``landmarks=`` means, and the features they give
+row_keys            rows of a large fit, known again without being kept
+planning            what a plan needs to know of an estimator
 local_nonlinear     ``LocalNonlinearEmbedding``: rows from their neighbours, LLE
 special_cases       ``LaplacianEigenmaps``, ``GraphLaplacianPCA``
 multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways

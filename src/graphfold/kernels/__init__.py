@@ -11,6 +11,8 @@ local          ``LocallyLinear``, ``LocallyNonlinear``: each row from its
 scaling        ``ClassicalScaling`` and ``Geodesic``: kernels of distances
 combined       ``Combination`` (a weighted sum), ``OnColumns`` (one view of X)
 names          from scikit-learn's words (``kernel="rbf", gamma=...``) to kernels
+landmarks      what a few rows see of a kernel: features of all rows
+tiles          values of two slices of rows, prepared once
 bandwidth      the median rule
 gradients      how a kernel expansion changes with each column of X
 degenerate     is K the identity, or a constant?

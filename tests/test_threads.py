@@ -3,14 +3,15 @@
 import gc
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from graphfold.arrays import row_blocks
-from graphfold.threads import blas, in_order, n_threads
+from graphfold.arrays import row_blocks, tall_gram, tall_product
+from graphfold.threads import are_ours, blas, in_order, n_threads, ours
 
 COUNTS = [1, 2, 3]
 
@@ -165,3 +166,41 @@ def test_never_started_it_does_nothing(two_allowed):
     in_order(called.append, range(10))
     assert not called
     assert blas_threads() == before
+
+
+def test_threads_that_are_ours_are_taken_from_blas_and_given_back(allowed):
+    before = blas_threads()
+    with ours():
+        assert set(blas_threads()) == {1}
+        assert n_threads() == allowed
+        assert are_ours() == (allowed > 1)
+        # work in blocks still runs side by side, and a nested loop does not multiply it
+        assert list(in_order(lambda i: n_threads(), range(4))) == [1] * 4 or allowed < 2
+        with ours():
+            assert n_threads() == allowed
+    assert blas_threads() == before
+    assert not are_ours()
+
+
+def test_threads_are_given_back_after_an_error(two_allowed):
+    before = blas_threads()
+    with pytest.raises(ZeroDivisionError), ours():
+        _ = 1 / 0
+    assert n_threads() == 2
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 101])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_tall_arrays_are_the_same_on_our_threads(allowed, rng, n, dtype):
+    Z = rng.standard_normal((n, 7)).astype(dtype)
+    V = rng.standard_normal((n, 3)).astype(dtype)
+    C = rng.standard_normal((7, 3)).astype(dtype)[:, ::-1]
+    tolerance = 1e-5 if dtype == np.float32 else 1e-13
+    expected = V.astype(float).T @ Z, Z.astype(float) @ C
+    for context in (nullcontext(), ours()):
+        with context:
+            found = tall_gram(V, Z), tall_product(Z, C)
+        for one, other in zip(found, expected, strict=True):
+            assert one.dtype == dtype
+            assert_allclose(one, other, atol=tolerance * np.sqrt(n) * 10)

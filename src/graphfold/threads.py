@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TypeVar
 
@@ -14,8 +16,15 @@ Work = TypeVar("Work")
 Result = TypeVar("Result")
 
 
+#: threads that were BLAS's and are ours, inside of ``ours``
+_taken: ContextVar[int | None] = ContextVar("taken", default=None)
+
+
 def n_threads() -> int:
     """Threads that BLAS has been allowed: ours stay within the same limit."""
+    taken = _taken.get()
+    if taken is not None:
+        return taken
     pools = [pool for pool in blas().info() if pool["user_api"] == "blas"]
     return max((pool["num_threads"] or 1 for pool in pools), default=1)
 
@@ -41,6 +50,27 @@ def in_order(
             waiting.append(pool.submit(function, piece))
         while waiting:
             yield waiting.popleft().result()
+
+
+@contextmanager
+def ours() -> Iterator[None]:
+    """All threads are ours: BLAS has one, and blocks of rows run side by side.
+
+    Threads of BLAS wait for more work for a while, at full speed. Where a sparse
+    product follows each dense one they wait most of the time, and slow it.
+    """
+    workers = n_threads()
+    with blas().limit(limits=1, user_api="blas"):
+        token = _taken.set(workers)
+        try:
+            yield
+        finally:
+            _taken.reset(token)
+
+
+def are_ours() -> bool:
+    """Whether products should be cut into blocks of rows, since BLAS does not."""
+    return (_taken.get() or 1) > 1
 
 
 @cache

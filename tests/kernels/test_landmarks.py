@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from graphfold import kernels
-from graphfold.arrays import inverse_root, row_projections
-from graphfold.kernels.landmarks import BLOCK, landmark_features
+from graphfold.arrays import inverse_root, row_projections, triangular_root
+from graphfold.kernels.landmarks import BLOCK, PANEL, landmark_features
 from graphfold.kernels.names import bind_all, kernels_from
 from tests.helpers import largest_angle
 
@@ -176,7 +176,7 @@ def test_coefficients_write_features_as_kernel_values(rng, name, center, offset)
     A = rng.standard_normal((features.rank, 3))
     C, c = features.coefficients(A)
     phi = features.of(X).astype(float)
-    values = pairwise_kernels(X, Z, metric=name, **KERNELS[name])
+    values = pairwise_kernels(X, features.rows, metric=name, **KERNELS[name])
     if features.means is not None:
         # then k(x, Z) loses its mean over the landmarks; C has no constant part
         assert_allclose(C.sum(axis=0), 0, atol=1e-8 * np.abs(C).sum())
@@ -184,11 +184,47 @@ def test_coefficients_write_features_as_kernel_values(rng, name, center, offset)
     assert_allclose(values @ C - c, phi @ A, atol=2e-3 * size)
 
 
+@pytest.mark.parametrize("center", [True, False])
+def test_panels_of_the_triangle_leave_nothing_out(rng, center):
+    """More features than a panel has columns: the triangle is multiplied in pieces."""
+    X = rng.standard_normal((PANEL + 90, 30))
+    features = landmark_features(
+        kernels.Gaussian(gamma=0.02), X[: PANEL + 60], center=center
+    )
+    assert features.rank > PANEL
+    assert_array_equal(features.whitening, np.triu(features.whitening))
+    values = kernels.Gaussian(gamma=0.02).block(X, features.rows)
+    C, c = features.coefficients(np.eye(features.rank))
+    expected = values @ C - c
+    size = np.abs(expected).max()
+    assert_allclose(features.of(X, precise=True), expected, atol=1e-5 * size)
+    assert_allclose(features.of(X), expected, atol=2e-3 * size)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("sparse", [(False, False), (True, True), (True, False)])
+def test_a_kernel_against_rows_made_ready_is_its_block(rng, name, sparse):
+    X, Y = rng.standard_normal((9, 4)), rng.standard_normal((5, 4)) + 3
+    X, Y = (
+        sp.csr_array(part) if s else part
+        for part, s in zip((X, Y), sparse, strict=True)
+    )
+    if name == "laplacian" and any(sparse):
+        pytest.skip("scikit-learn's Laplacian kernel takes no mixed rows")
+    kernel = kernel_of(name, rng.standard_normal((20, 4)))
+    values = kernel.against(Y)
+    dense = [part.toarray() if sp.issparse(part) else part for part in (X, Y)]
+    expected = pairwise_kernels(*dense, metric=name, **KERNELS[name])
+    for rows in (slice(0, 4), slice(4, 9), slice(0, 4)):
+        assert_allclose(values(X[rows]), expected[rows], rtol=1e-9)
+
+
 def test_the_mean_is_taken_off_where_it_dominates(rng):
     near = rng.standard_normal((30, 3))
     assert landmark_features(kernels.Linear(), near, center=True).means is None
     far = landmark_features(kernels.Linear(), near + 100, center=True)
-    assert_allclose(far.means, ((near + 100) @ (near + 100).T).mean(axis=1))
+    means = ((near + 100) @ (near + 100).T).mean(axis=1)
+    assert_allclose(far.means, means[far.order])
     assert landmark_features(kernels.Linear(), near + 100, center=False).means is None
 
 
@@ -286,6 +322,17 @@ def test_inverse_root_whitens_what_there_is(seed, size, rank):
     if np.linalg.cond(F) < 1e3:
         # W W' is an inverse on the range: A W W' A = A
         assert_allclose(A @ W @ W.T @ A, A, atol=1e-6 * np.abs(A).max())
+
+
+def test_triangular_root_is_a_triangle_in_an_order_of_its_own(rng):
+    factor = rng.standard_normal((30, 12))
+    A = factor @ factor.T
+    T, order = triangular_root(A, 1e-9)
+    assert T.shape == (12, 12)
+    assert_array_equal(T, np.triu(T))
+    assert_array_equal(np.sort(order), np.arange(30))
+    leading = A[np.ix_(order[:12], order[:12])]
+    assert_allclose(T.T @ leading @ T, np.eye(12), atol=1e-10)
 
 
 def test_inverse_root_leaves_its_argument_alone(rng):

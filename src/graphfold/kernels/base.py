@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,10 @@ class Kernel(Params):
     @abstractmethod
     def block(self, X: Any, Y: Any) -> Array:
         """k(x, y) for each row x of X and y of Y, a dense array."""
+
+    def against(self, Y: Any) -> Callable[[Any], Array]:
+        """k(., Y) for one block of rows after another: Y is made ready once."""
+        return lambda X: self.block(X, Y)
 
     @abstractmethod
     def gram(self, X: Any) -> Array:

@@ -7,13 +7,15 @@ landmarks can tell. They are float32 and made block by block.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, inverse_root, row_blocks, small_eigenbasis
+from graphfold.arrays import Array, row_blocks, small_eigenbasis, triangular_root
 from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
 from graphfold.threads import in_order
@@ -22,23 +24,30 @@ from graphfold.threads import in_order
 WHITENING_CUT = 1e-6
 #: rows of a block; within it, rows whose kernel values stay in the cache
 BLOCK, STRIP = 1024, 512
+#: columns of the whitening that are multiplied at once
+PANEL = 256
 #: share of the mean in k(Z, Z) from which it is taken off before rounding to float32
 MEAN_DOMINATES = 0.9
 
 
 @dataclass(frozen=True)
 class LandmarkFeatures:
-    """phi(x) = k(x, Z) W - offset.
+    """phi(x) = (k(x, Z) - its mean) W - offset; with no mean and offset if not centred.
 
     The offset puts the mean of the landmarks' own features at the origin where the
     problem is centred. ``means`` are those of the columns of k(Z, Z) where the mean
     dominates the kernel, as it does in the linear kernel of rows far from the origin.
+    ``order`` is one of the landmarks Z, ``rows``, in which ``whitening`` is a triangle;
+    W has zeros for those that come after it: they are (nearly) given by the others.
     """
 
     kernel: Kernel
     rows: Any
     whitening: Array
     offset: Array
+    order: Array
+    center: bool
+    triangular: bool = True
     means: Array | None = None
     grand_mean: float | None = None
 
@@ -57,7 +66,10 @@ class LandmarkFeatures:
         features = np.zeros((X.shape[0], self.rank), dtype=np.float32)
 
         def fill(rows: slice) -> None:
-            features[rows] = self.of_block(X[rows], precise)
+            if precise:
+                features[rows] = self.of_block(X[rows], precise)
+            else:
+                self._fill(X[rows], features[rows], self._single)
 
         for _ in in_order(fill, row_blocks(X.shape[0], BLOCK)):
             pass
@@ -65,23 +77,43 @@ class LandmarkFeatures:
 
     def of_block(self, X: Any, precise: bool = False) -> Array:
         """The features of some rows, in one piece of memory."""
-        n, dtype = X.shape[0], np.float64 if precise else np.float32
-        values = np.empty((n, self.whitening.shape[0]), dtype=dtype)
-        for rows in row_blocks(n, STRIP):
-            block = self.kernel.block(X[rows], self.rows)
+        dtype = np.float64 if precise else np.float32
+        features = np.empty((X.shape[0], self.rank), dtype=dtype)
+        self._fill(X, features, self.whitening if precise else self._single)
+        return features
+
+    @cached_property
+    def _single(self) -> Array:
+        return self.whitening.astype(np.float32)
+
+    def _fill(self, X: Any, features: Array, W: Array) -> None:
+        values = np.empty((X.shape[0], len(W)), dtype=features.dtype)
+        for rows in row_blocks(X.shape[0], STRIP):
+            block = self._values(X[rows])
             if self.means is not None:
                 block = block - self.means
-                block -= block.mean(axis=1, keepdims=True)
-            values[rows] = block
-        features = values @ self.whitening.astype(dtype)
+            own = block.mean(axis=1, keepdims=True) if self.center else 0
+            np.subtract(block[:, : len(W)], own, out=values[rows])
+        for columns in row_blocks(self.rank, PANEL):
+            # what lies below the diagonal of a triangle need not be multiplied; trmm
+            # of BLAS would leave out more of it, but does not let other threads work
+            above = slice(columns.stop) if self.triangular else slice(None)
+            np.matmul(values[:, above], W[above, columns], out=features[:, columns])
         if self.means is None:
-            features -= self.offset.astype(dtype)
-        return features
+            features -= self.offset.astype(features.dtype)
+
+    @cached_property
+    def _values(self) -> Callable[[Any], Array]:
+        return self.kernel.against(self.rows[self.order])
 
     def coefficients(self, loadings: Array) -> tuple[Array, Array]:
         """C and c with phi(x) loadings = k(x, Z) C - c."""
         wide = loadings.astype(np.float64)
-        return self.whitening @ wide, self.offset @ wide
+        C = np.zeros((self.rows.shape[0], wide.shape[1]))
+        C[self.order[: len(self.whitening)]] = self.whitening @ wide
+        if self.center:
+            C -= C.mean(axis=0)
+        return C, self.offset @ wide
 
     def with_rank(self, rank: int, X: Any) -> Self:
         """The ``rank`` leading directions of the features of X; nothing is held."""
@@ -99,7 +131,12 @@ class LandmarkFeatures:
             total += sums
         _, directions = small_eigenbasis(gram - np.outer(total, total) / n)
         kept = directions[:, ::-1][:, :rank]
-        return replace(self, whitening=self.whitening @ kept, offset=self.offset @ kept)
+        return replace(
+            self,
+            whitening=self.whitening @ kept,
+            offset=self.offset @ kept,
+            triangular=False,
+        )
 
     def lost_share(self, X: Any) -> float:
         """Share of the variance of some rows in feature space that is not seen."""
@@ -130,14 +167,21 @@ def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFea
     if center:
         K = K - means - means[:, None] + grand
     largest = max(float(np.diagonal(K).max()), np.finfo(float).tiny)
-    whitening = inverse_root(K, max(WHITENING_CUT, 1e-14 * size / largest))
+    cut = max(WHITENING_CUT, 1e-14 * size / largest)
+    whitening, order = triangular_root(K, cut)
+    features = LandmarkFeatures(
+        kernel, rows, whitening, np.zeros(len(whitening)), order, center
+    )
     if not center:
-        return LandmarkFeatures(kernel, rows, whitening, np.zeros(whitening.shape[1]))
-    # (k(x, Z) - mean k(Z, Z)) H W with H = I - 11'/m, read as k(x, Z) (H W) - offset
-    whitening = whitening - whitening.mean(axis=0)
+        return features
+    # (k(x, Z) - mean k(Z, Z)) H W with H = I - 11'/m, read as k(x, Z) H W - offset
+    means = means[order]
     dominated = abs(grand) > MEAN_DOMINATES * size
-    return LandmarkFeatures(
-        kernel, rows, whitening, means @ whitening, means if dominated else None, grand
+    return replace(
+        features,
+        offset=(means - grand)[: len(whitening)] @ whitening,
+        means=means if dominated else None,
+        grand_mean=grand,
     )
 
 

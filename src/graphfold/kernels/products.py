@@ -8,7 +8,7 @@ place, strip by strip, and the strip is mirrored while it is still in the cache.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -65,17 +65,25 @@ class ProductKernel(Kernel):
 
     def block(self, X: Any, Y: Any) -> Array:
         if sp.issparse(X) != sp.issparse(Y):
-            X, Y = (
-                sp.csr_array(X),
-                sp.csr_array(Y),
-            )  # both are prepared alike, or neither
+            # both are prepared alike, or neither
+            X, Y = sp.csr_array(X), sp.csr_array(Y)
+        return self.against(Y)(X)
+
+    def against(self, Y: Any) -> Callable[[Any], Array]:
         origin = self.origin(Y)
-        X, Y = self.moved(X, origin), self.moved(Y, origin)
-        products = X @ Y.T
-        products = products.toarray() if sp.issparse(products) else products
-        norms_x, norms_y = squared_norms(X), squared_norms(Y)
-        values = self.finish(np.asarray(products), norms_x[:, None], norms_y[None])
-        return self.finite(values, values)
+        moved = self.moved(Y, origin)
+        norms, is_sparse = squared_norms(moved)[None], sp.issparse(Y)
+
+        def values(X: Any) -> Array:
+            if sp.issparse(X) != is_sparse:
+                return self.block(X, Y)
+            X = self.moved(X, origin)
+            products = X @ moved.T
+            products = products.toarray() if is_sparse else np.asarray(products)
+            found = self.finish(products, squared_norms(X)[:, None], norms)
+            return self.finite(found, found)
+
+        return values
 
     def gram(self, X: Any) -> Array:
         X = self.prepare(X, X)

@@ -15,6 +15,7 @@ from graphfold.model.problem import Problem
 from graphfold.model.span import Span
 from graphfold.solvers import Eigenpairs
 from graphfold.solvers.filtering import lowest_eigenvalue_bound
+from graphfold.threads import ours
 
 #: residual of a refined answer: landmarks are a hundredth off, more digits are lost
 REFINED = 5e-3
@@ -22,6 +23,8 @@ REFINED = 5e-3
 FINEST = 1e-6
 #: a problem in the span is small: it is solved to what float32 features are worth
 IN_SPAN = 1e-6
+#: dimension of a span from which LAPACK takes longer than iteration
+LARGE_SPAN = 1500
 
 
 def in_span(
@@ -49,7 +52,7 @@ def in_span(
             )
         return (learn or solved)(problem, d, tol=tol, solver=solver, **how)
     small = span.project(problem)
-    iterative = "krylov" if span.dimension > 20 * d else "lapack"
+    iterative = "krylov" if span.dimension > LARGE_SPAN else "lapack"
     in_small: dict[str, Any] = {"solver": iterative, "rng": how.get("rng")}
     in_small["tol"] = IN_SPAN if refined else 1e-10
     result = (learn or solved)(small, d, **in_small)
@@ -58,14 +61,15 @@ def in_span(
         return replace(result, problem=problem, pairs=_expanded(span, result.pairs))
     width = min(2 * d, span.dimension)
     wide = result.problem.solve(width, **in_small)
-    pairs = problem.solve(
-        d,
-        solver="chebyshev" if solver == "auto" else solver,
-        tol=REFINED if tol is None else max(tol, FINEST),
-        start=span.vectors(wide.vectors),
-        bottom=_bottom(problem, how["rng"]),
-        **how,
-    )
+    with ours():
+        pairs = problem.solve(
+            d,
+            solver="chebyshev" if solver == "auto" else solver,
+            tol=REFINED if tol is None else max(tol, FINEST),
+            start=span.vectors(wide.vectors),
+            bottom=_bottom(problem, how["rng"]),
+            **how,
+        )
     if solver == "auto":
         pairs = replace(pairs, reason="of the whole problem, from the landmarks' span")
     trace = np.append(result.objective_trace, pairs.values.sum(dtype=np.float64))

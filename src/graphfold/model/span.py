@@ -54,6 +54,7 @@ class Span:
     mean: Array = field(init=False, repr=False)
     gram: Array = field(init=False, repr=False)
     basis: Array = field(init=False, repr=False)
+    _kernels: dict[int, Array] = field(init=False, repr=False, default_factory=dict)
     _seen: dict[int, tuple[SymmetricOperator, Array]] = field(
         init=False, repr=False, default_factory=dict
     )
@@ -113,8 +114,10 @@ class Span:
 
     def _of_kernel(self, i: int) -> Dense:
         """Phi_i Phi_i' in the basis."""
-        factor = self.basis.T @ self.gram[:, self._columns()[i]]
-        return Dense(factor @ factor.T, bounds=(0.0, np.inf), name="K")
+        if i not in self._kernels:
+            factor = self.basis.T @ self.gram[:, self._columns()[i]]
+            self._kernels[i] = factor @ factor.T
+        return Dense(self._kernels[i], bounds=(0.0, np.inf), name="K")
 
     def _of_graph(self, term: Term) -> Term:
         known = self._seen.get(id(term.base))
@@ -131,10 +134,7 @@ class Span:
             return Q
         ones = np.ones(self.n) if self.roots is None else self.roots
         R1 = R.apply(ones[:, None].astype(R.dtype)).astype(np.float64)[:, 0]
-        # sums over all rows in double precision, block by block
-        pull = np.zeros(len(self.mean))
-        for rows in row_blocks(self.n, BLOCK):
-            pull += R1[rows] @ side_by_side(self.parts, rows).astype(np.float64)
+        pull = sum_of_rows(self.parts, R1, self.precise)
         both = np.outer(self.mean, pull)
         within = float(ones @ R1) * np.outer(self.mean, self.mean)
         return np.asarray(Q - both - both.T + within)
@@ -146,17 +146,33 @@ def moments_of_rows(
     """Sum of the rows of Psi, and Psi'Psi: products in float32, sums in float64."""
     ones = np.ones(len(parts[0])) if roots is None else roots
     width = sum(part.shape[1] for part in parts)
-    total, gram = np.zeros(width), np.zeros((width, width))
+    gram = np.zeros((width, width))
 
-    def moments(rows: slice) -> tuple[Array, Array]:
-        block = side_by_side(parts, rows)
-        block = block.astype(np.float64) if precise else block
-        return ones[rows] @ block, block.T @ block
+    def squares(rows: slice) -> Array:
+        block = _block(parts, rows, precise)
+        return np.asarray(block.T @ block)
 
-    for sums, squares in in_order(moments, row_blocks(len(parts[0]), BLOCK)):
-        total += sums
-        gram += squares
-    return total, gram
+    for part in in_order(squares, row_blocks(len(parts[0]), BLOCK)):
+        gram += part
+    return sum_of_rows(parts, ones, precise), gram
+
+
+def sum_of_rows(parts: Sequence[Array], weights: Array, precise: bool = False) -> Array:
+    """Psi'w: as the moments, in the precision of the features within a block."""
+    total = np.zeros(sum(part.shape[1] for part in parts))
+
+    def weighted(rows: slice) -> Array:
+        block = _block(parts, rows, precise)
+        return np.asarray(weights[rows].astype(block.dtype) @ block)
+
+    for part in in_order(weighted, row_blocks(len(parts[0]), BLOCK)):
+        total += part
+    return total
+
+
+def _block(parts: Sequence[Array], rows: slice, precise: bool) -> Array:
+    block = side_by_side(parts, rows)
+    return block.astype(np.float64) if precise else block
 
 
 def moments_of_term(
@@ -173,9 +189,7 @@ def moments_of_term(
 
 def _by_edges(matrix: Any, parts: Sequence[Array], precise: bool) -> Array:
     """Every edge once: U with R = U + U', then Psi'U Psi twice its symmetric part."""
-    matrix = sp.csr_array(matrix)
-    upper = sp.triu(matrix, k=1, format="csr") + 0.5 * sp.diags_array(matrix.diagonal())
-    upper = sp.csr_array(upper, dtype=np.float64 if precise else parts[0].dtype)
+    upper = upper_half(matrix, np.float64 if precise else parts[0].dtype)
     width = sum(part.shape[1] for part in parts)
     total = np.zeros((width, width))
 
@@ -189,6 +203,19 @@ def _by_edges(matrix: Any, parts: Sequence[Array], precise: bool) -> Array:
     for part in in_order(moments, row_blocks(len(parts[0]), size)):
         total += part
     return 2 * total
+
+
+def upper_half(matrix: Any, dtype: Any) -> Any:
+    """U with R = U + U': what is above the diagonal, and half of what is on it."""
+    matrix = sp.csr_array(matrix)
+    lengths = np.diff(matrix.indptr)
+    rows = np.repeat(np.arange(len(lengths), dtype=matrix.indices.dtype), lengths)
+    kept = matrix.indices >= rows
+    data = matrix.data[kept].astype(dtype)
+    data[matrix.indices[kept] == rows[kept]] /= 2
+    starts = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    starts = starts.astype(matrix.indptr.dtype)
+    return sp.csr_array((data, matrix.indices[kept], starts), shape=matrix.shape)
 
 
 def _double_product(near: Any, part: Array) -> Array:

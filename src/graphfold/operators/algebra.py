@@ -31,10 +31,13 @@ class Sum(SymmetricOperator):
         self.dtype = np.result_type(*(term.dtype for term in flat))
 
     def apply(self, V: Array) -> Array:
-        product = self.terms[0].apply(V)
+        # the cheapest first: a sparse product jumps about in V, which is in the cache
+        # until a large factor has been read
+        first, *others = sorted(self.terms, key=lambda term: term.work())
+        product = first.apply(V)
         if product.dtype != np.result_type(self.dtype, V):
             product = product.astype(np.result_type(self.dtype, V))
-        for term in self.terms[1:]:
+        for term in others:
             product += term.apply(V)
         return product
 

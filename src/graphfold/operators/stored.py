@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, row_blocks
+from graphfold.arrays import Array, row_blocks, tall_gram, tall_product
 from graphfold.operators.base import Bounds, SymmetricOperator
 
 #: a product of sparse factors with more is not worth being formed
@@ -108,12 +108,13 @@ class LowRank(SymmetricOperator):
         if sp.issparse(self.Z) or V.ndim == 1:
             coefficients = self.Z.T @ V
         else:
-            # a third faster than Z'V where V is narrow: BLAS reads Z once, in its order
-            coefficients = (V.T @ self.Z).T
+            coefficients = tall_gram(V, self.Z).T
         if self.weights is not None:
             shape = (-1,) + (1,) * (coefficients.ndim - 1)
             coefficients = self.weights.reshape(shape) * coefficients
-        return np.asarray(self.Z @ coefficients)
+        if sp.issparse(self.Z) or V.ndim == 1:
+            return np.asarray(self.Z @ coefficients)
+        return tall_product(self.Z, coefficients)
 
     def diagonal(self) -> Array:
         if sp.issparse(self.Z):

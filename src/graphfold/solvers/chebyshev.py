@@ -10,6 +10,7 @@ from graphfold.arrays import (
     orthonormal,
     row_blocks,
     small_eigenbasis,
+    tall_product,
 )
 from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
@@ -25,6 +26,8 @@ from graphfold.threads import in_order
 TINY = float(np.finfo(np.float32).tiny)
 #: rows of a sum in double precision
 BLOCK = 8192
+#: factors of a combination of unit vectors whose rounding is that of one of them
+NEARLY_ORTHONORMAL = 2.0
 #: products of a round, at least; more where they are cheap
 DEGREE = 10
 
@@ -86,7 +89,8 @@ def ritz_block(
 
     In single precision a filter lifts by a few thousand at most (``bearable_degree``),
     so that a Gram matrix in double precision tells all directions apart: two small
-    products take the place of a QR, and are done twice for the last digits.
+    products take the place of a QR, and are done again for the last digits where the
+    block was far from orthonormal.
     """
     against = avoid if done is None else np.hstack([avoid, done])
     if block.dtype == np.float32:
@@ -103,7 +107,10 @@ def ritz_block(
         return V @ S, MV @ S, values
     for _ in range(2):
         values, S = rayleigh_ritz_of_any(V, MV)
-        V, MV = V @ S.astype(V.dtype), MV @ S.astype(V.dtype)
+        V, MV = (tall_product(block, S.astype(V.dtype)) for block in (V, MV))
+        # rounding of V S is that of its largest parts, which nearly cancel
+        if np.abs(S).max() < NEARLY_ORTHONORMAL:
+            break
     return V, MV, values
 
 

@@ -25,10 +25,12 @@ from graphfold.operators import (
     Diagonal,
     Lifted,
     LowRank,
+    Reordered,
     Sparse,
     SpectralFunction,
     SymmetricOperator,
     TiledKernel,
+    with_neighbours_near,
 )
 from graphfold.solvers import top_eigenpairs
 
@@ -36,6 +38,8 @@ from graphfold.solvers import top_eigenpairs
 SMALL_BASIS = 1000
 #: up to this many nodes it is computed where nothing else will do
 LARGEST_BASIS = 10_000
+#: nodes from which a block of vectors is larger than the cache
+LARGER_THAN_CACHE = 30_000
 #: a negative eigenvalue beyond this share of the largest is no rounding
 INDEFINITE = 1e-6
 
@@ -235,12 +239,7 @@ def function_of_laplacian(
             return _from_lowest(laplacian, response, *low_rank, rng=rng, dtype=dtype)
         if response.smooth:
             try:
-                polynomial = ChebyshevFunction(
-                    in_precision(laplacian, dtype),
-                    response.term,
-                    tol=1e-6 if dtype == np.float32 else 1e-12,
-                    name="r(L)",
-                )
+                polynomial = _polynomial(laplacian, response, dtype)
                 return polynomial, max(map(abs, polynomial.bounds()))
             except ValueError:
                 if laplacian.n > LARGEST_BASIS:
@@ -248,6 +247,18 @@ def function_of_laplacian(
         elif laplacian.n > LARGEST_BASIS:
             raise _needs_basis(laplacian, response)
     return _from_basis(laplacian, response, dtype)
+
+
+def _polynomial(
+    laplacian: Laplacian, response: Response, dtype: Any
+) -> SymmetricOperator:
+    how: dict[str, Any] = {"tol": 1e-6 if dtype == np.float32 else 1e-12}
+    L = in_precision(laplacian, dtype)
+    if L.n < LARGER_THAN_CACHE:
+        return ChebyshevFunction(L, response.term, name="r(L)", **how)
+    ordered, order = with_neighbours_near(L)
+    polynomial = ChebyshevFunction(ordered, response.term, name="r(L)", **how)
+    return Reordered(polynomial, order)
 
 
 def in_precision(laplacian: Laplacian, dtype: Any) -> Sparse:

@@ -6,6 +6,7 @@ algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H), ``Lifted`` (P M P')
 stored         ``Dense``, ``Sparse``, ``LowRank`` (Z W Z'), ``Diagonal``
 tiled          ``TiledKernel``: strips computed at each product, never stored
 filtered       ``SpectralFunction`` (eigenbasis), ``ChebyshevFunction``
+ordering       ``Reordered``: neighbours near each other, for large graphs
 inverse        ``Factorized`` (sparse factors), ``PseudoInverse`` (products only)
 =============  ==========================================================
 """
@@ -14,6 +15,7 @@ from graphfold.operators.algebra import Centered, Lifted, Scaled, Sum, fused
 from graphfold.operators.base import SymmetricOperator
 from graphfold.operators.filtered import ChebyshevFunction, SpectralFunction
 from graphfold.operators.inverse import Factorized, PseudoInverse
+from graphfold.operators.ordering import Reordered, with_neighbours_near
 from graphfold.operators.stored import Dense, Diagonal, LowRank, Sparse
 from graphfold.operators.tiled import TiledKernel
 
@@ -26,6 +28,7 @@ __all__ = [
     "Lifted",
     "LowRank",
     "PseudoInverse",
+    "Reordered",
     "Scaled",
     "Sparse",
     "SpectralFunction",
@@ -33,4 +36,5 @@ __all__ = [
     "SymmetricOperator",
     "TiledKernel",
     "fused",
+    "with_neighbours_near",
 ]

@@ -105,6 +105,8 @@ def whole_fit(n: int, budget: str, tol: float, max_iter: int | None) -> dict:
     peak, seconds, _ = added(lambda: model.fit(X))
     return {
         "n": len(X),
+        "columns": X.shape[1],
+        "budget": budget,
         "storage": plan.storage,
         "planned_bytes": plan.peak_bytes,
         "measured_bytes": peak,

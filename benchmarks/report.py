@@ -66,10 +66,8 @@ NOTES = {
         "Phi'(S Phi), into memory that is there. The floor of refining adds the "
         "sparse products, as many as a fit makes. UMAP has the same neighbours "
         "(`precomputed_knn`) and its threads. We and UMAP have been called once on few "
-        "rows before the clock starts.\n\n"
-        "In this run other work slowed two of the floors at m = 1,000: compare the CPU "
-        "seconds, by which the span takes half as long again as its floor, so that its "
-        "line is not to be taken as met.\n\n"
+        "rows before the clock starts. Ratios are medians over the rounds; by the "
+        "CPU seconds the span takes a third longer than its floor."
     ),
     "landmark_quality": (
         "MNIST: 10,000 rows, 10 components, m = 1,000 with refining, against the "
@@ -81,11 +79,15 @@ NOTES = {
     ),
     "million": (
         "A hundred clusters, 10-NN graph given, m = 500, refined. Memory beyond the "
-        "inputs is the peak during the fit less what was resident before it."
+        "inputs is the peak during the fit less what was resident before it. Within "
+        "1GB the features of a million rows are cut to their leading directions: they "
+        "see less of the kernel (`landmark_error`), but what the answer is made of is "
+        "in the directions that are left, as the angle says."
     ),
     "filters": (
         "Heat on the normalised Laplacian of a 10-NN graph, degree 30 on both sides, "
-        "float64; per edge and column. PyGSP is given the bound 2 of the spectrum. The "
+        "float64; per edge and column. Our rows are in an order found once for a "
+        "graph, apart from the clock. PyGSP is given the bound 2 of the spectrum. The "
         "residual is the distance to a polynomial of degree 200, in units of the "
         "columns filtered."
     ),

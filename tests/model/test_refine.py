@@ -13,12 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from graphfold import Graph, NeighborGraph, kernels, responses
 from graphfold.graphs import laplacian
 from graphfold.kernels.landmarks import landmark_features
+from graphfold.model import refine
 from graphfold.model.alternate import alternate, best_weights
 from graphfold.model.problem import Problem
 from graphfold.model.refine import REFINED, in_span
 from graphfold.model.span import span_of
 from graphfold.model.terms import Term, graph_term
-from graphfold.operators import LowRank
+from graphfold.operators import LowRank, with_neighbours_near
 from tests.helpers import dense_laplacian, largest_angle
 
 D = 3
@@ -363,3 +364,30 @@ def test_refining_starts_from_the_answer_in_the_span(rows):
     )
     assert first[0] < 0.1 * at_random[0]
     assert len(first) <= len(at_random)
+
+
+@pytest.mark.parametrize("neighbors", [(5,), (4, 7)])
+def test_an_order_of_the_rows_changes_nothing(rows, monkeypatch, neighbors):
+    """Large graphs are put in an order in which neighbours are near."""
+    problem, found, _, _ = make(rows, neighbors=neighbors)
+    ordered = []
+    monkeypatch.setattr(
+        refine,
+        "with_neighbours_near",
+        lambda base: ordered.append(base) or with_neighbours_near(base),
+    )
+
+    def answer(**how):
+        span = span_of(problem, found, wide=False)
+        rng = np.random.default_rng(0)
+        return in_span(span, problem, D, refined=True, rng=rng, tol=1e-5, **how)
+
+    given = answer(ordered=True)
+    assert not ordered, "so few rows are left as they are"
+    monkeypatch.setattr(refine, "FAR", 10)
+    answer(ordered=False)
+    assert not ordered, "no copy of the graph where memory counts"
+    moved = answer(ordered=True)
+    assert len(ordered) == len(neighbors)
+    assert_allclose(moved.pairs.values, given.pairs.values, rtol=1e-4)
+    assert largest_angle(moved.pairs.vectors, given.pairs.vectors) < 0.1

@@ -84,8 +84,9 @@ class Fit:
             learn = partial(alternate, norm=norm, on_round=say)
         if span is not None:
             speaks = bool((strength and problem.graphs) or problem.fixed)
-            refined = speaks and self.refine
-            return in_span(span, problem, d, learn=learn, refined=refined, **how)
+            how |= {"refined": speaks and self.refine}
+            how |= {"ordered": estimator.max_memory is None}
+            return in_span(span, problem, d, learn=learn, **how)
         result = (learn or solved)(problem, d, **how)
         self.how["start"] = result.pairs.start  # the next strength starts here
         return result

@@ -13,6 +13,13 @@ from graphfold.errors import GraphfoldError
 from graphfold.model.alternate import Alternation, solved
 from graphfold.model.problem import Problem
 from graphfold.model.span import Span
+from graphfold.operators import (
+    Reordered,
+    Scaled,
+    Sparse,
+    SymmetricOperator,
+    with_neighbours_near,
+)
 from graphfold.solvers import Eigenpairs
 from graphfold.solvers.filtering import lowest_eigenvalue_bound
 from graphfold.threads import ours
@@ -23,6 +30,8 @@ REFINED = 5e-3
 FINEST = 1e-6
 #: a problem in the span is small: it is solved to what float32 features are worth
 IN_SPAN = 1e-6
+#: rows from which the vectors of a block are larger than the cache
+FAR = 200_000
 #: dimension of a span from which LAPACK takes longer than iteration
 LARGE_SPAN = 1500
 
@@ -34,12 +43,14 @@ def in_span(
     *,
     learn: Callable[..., Alternation] | None = None,
     refined: bool,
+    ordered: bool = False,
     **how: Any,
 ) -> Alternation:
     """Solve a problem in a span, weights and all; then, if asked, on all n-vectors.
 
     Refining is Chebyshev-filtered iteration of a block that starts with the answer in
-    the span: what a function of the features cannot say, the graph adds.
+    the span: what a function of the features cannot say, the graph adds. ``ordered``:
+    a large graph may be copied to put neighbours near each other.
     """
     tol, solver = how.pop("tol", None), how.pop("solver", "auto")
     how.pop("start", None)
@@ -62,7 +73,7 @@ def in_span(
     width = min(2 * d, span.dimension)
     wide = result.problem.solve(width, **in_small)
     with ours():
-        pairs = problem.solve(
+        pairs = (_ordered(problem) if ordered else problem).solve(
             d,
             solver="chebyshev" if solver == "auto" else solver,
             tol=REFINED if tol is None else max(tol, FINEST),
@@ -82,6 +93,26 @@ def _bottom(problem: Problem, rng: np.random.Generator) -> float | None:
     if not without.graphs and not without.fixed:
         return 0.0
     return min(0.0, lowest_eigenvalue_bound(without.operator(), rng))
+
+
+def _ordered(problem: Problem) -> Problem:
+    """The same problem; products with large graphs jump about less."""
+    if problem.n < FAR:
+        return problem
+    return replace(
+        problem,
+        graphs=tuple(replace(t, base=_near(t.base)) for t in problem.graphs),
+        fixed=tuple(replace(t, base=_near(t.base)) for t in problem.fixed),
+        _memo=type(problem._memo)(),
+    )
+
+
+def _near(operator: SymmetricOperator) -> SymmetricOperator:
+    if isinstance(operator, Scaled):
+        return Scaled(operator.factor, _near(operator.operator))
+    if isinstance(operator, Sparse):
+        return Reordered(*with_neighbours_near(operator))
+    return operator
 
 
 def _expanded(span: Span, pairs: Eigenpairs) -> Eigenpairs:

@@ -23,22 +23,19 @@ class Reordered(SymmetricOperator):
     """
 
     def __init__(self, operator: SymmetricOperator, order: Array):
-        self.operator, self.order = operator, order
+        self.operator, self.order, self.place = operator, order, inverse(order)
         self.n, self.dtype = operator.n, operator.dtype
 
     def apply(self, V: Array) -> Array:
-        ordered = self.operator.apply(V[self.order])
-        product = np.empty_like(ordered)
-        product[self.order] = ordered
-        return product
+        # take, three times faster than an index
+        ordered = self.operator.apply(V.take(self.order, axis=0))
+        return ordered.take(self.place, axis=0)
 
     def diagonal(self) -> Array:
-        diagonal = self.operator.diagonal()
-        return np.asarray(diagonal[np.argsort(self.order)])
+        return self.operator.diagonal().take(self.place)
 
     def entries(self) -> Array:
-        back = np.argsort(self.order)
-        return np.asarray(self.operator.entries()[np.ix_(back, back)])
+        return self.operator.entries()[np.ix_(self.place, self.place)]
 
     def bounds(self) -> Bounds:
         return self.operator.bounds()
@@ -55,9 +52,14 @@ def with_neighbours_near(operator: Sparse) -> tuple[Sparse, Array]:
     matrix = operator.matrix
     # csr_matrix: some SciPy takes no array here
     order = reverse_cuthill_mckee(sp.csr_matrix(matrix), symmetric_mode=True)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype)
     rows = matrix[order]
-    parts: Any = (rows.data, place[rows.indices], rows.indptr)
+    parts: Any = (rows.data, inverse(order).take(rows.indices), rows.indptr)
     ordered = sp.csr_array(parts, shape=matrix.shape)
     return Sparse(ordered, bounds=operator.bounds(), name=operator.name), order
+
+
+def inverse(order: Array) -> Array:
+    """Where each row is in an order."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    return place

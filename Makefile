@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint bench bench-kernels bench-scale docs test-lowest clean
+.PHONY: demo test lint bench bench-kernels bench-neighbors bench-scale docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png
@@ -32,8 +32,14 @@ bench-kernels: .venv-kernels/.bench
 	.venv-kernels/bin/python -m benchmarks.many_kernels
 	.venv-kernels/bin/python -m benchmarks.report
 
+bench-neighbors: .venv-neighbors/.bench
+	.venv-neighbors/bin/python -m benchmarks.neighbors
+	.venv-neighbors/bin/python -m benchmarks.neighbors --large
+	.venv-neighbors/bin/python -m benchmarks.neighbors --page
+
 # goes on where it was interrupted: points are in benchmarks/results/scale.json
 bench-scale: .venv-scale/.bench
+	.venv-scale/bin/python -m pip --disable-pip-version-check -q install --no-deps st-graphpca==2.2.0
 	.venv-scale/bin/python -m benchmarks.scale
 	.venv-scale/bin/python -m benchmarks.scale_page
 
@@ -66,16 +72,11 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	.venv-bench/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements.txt -e '.[plot]'
 	touch $@
 
-.venv-kernels/.bench: pyproject.toml benchmarks/requirements-kernels.txt
-	$(PYTHON) -m venv .venv-kernels
-	.venv-kernels/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-kernels.txt -e .
-	touch $@
-
-.venv-scale/.bench: pyproject.toml benchmarks/requirements-scale.txt
-	$(PYTHON) -m venv .venv-scale
-	.venv-scale/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-scale.txt -e .
-	.venv-scale/bin/python -m pip --disable-pip-version-check -q install --no-deps st-graphpca==2.2.0
+# peers that do not go together have an environment each
+.venv-%/.bench: pyproject.toml benchmarks/requirements-%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-$*.txt -e .
 	touch $@
 
 clean:
-	rm -rf .venv .venv-kernels .venv-scale .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-kernels .venv-neighbors .venv-scale .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache

@@ -291,10 +291,12 @@ def test_components_are_directions_of_the_rows(rows):
     assert_allclose(lengths, 1, atol=1e-4)
 
 
-def test_inverse_transform(rows, graph):
+@pytest.mark.parametrize("kernel", ["rbf", "linear", ["rbf", "linear"]])
+def test_inverse_transform(rows, graph, kernel):
+    """Also of the linear kernel, which landmarks take about their own mean."""
     for own in ({}, {"graph": graph}):
         fast, exact = pair(
-            d=3, kernel="rbf", gamma=0.1, fit_inverse_transform=True, alpha=0.1, **own
+            d=3, kernel=kernel, gamma=0.1, fit_inverse_transform=True, alpha=0.1, **own
         )
         found = []
         for model in (fast, exact):

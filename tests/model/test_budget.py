@@ -55,6 +55,16 @@ CASES = {
         "low-rank",
     ),
     "lapack": (gkpca(2500, 20, settings={"solver": "lapack"}), "260MB", "stored"),
+    "the way back": (
+        gkpca(4500, 20, settings={"kernel": "linear", "fit_inverse_transform": True}),
+        "170MB",
+        "low-rank",
+    ),
+    "the way back, by landmarks": (
+        gkpca(4500, 20, settings={"kernel": "linear", "fit_inverse_transform": True}),
+        "60MB",
+        "compressed",
+    ),
     "landmarks": (
         gkpca(30000, 30, dtype="float32", degree=10, settings={"landmarks": 300}),
         "90MB",

@@ -28,7 +28,7 @@ from graphfold.estimators.landmarks import (
     n_landmarks,
     refines,
 )
-from graphfold.estimators.planning import known_edges, n_bases
+from graphfold.estimators.planning import known_edges, n_bases, rows_back
 from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
 from graphfold.estimators.reading import AUTO
 from graphfold.estimators.row_keys import RowKeys
@@ -250,6 +250,7 @@ class GraphEmbedding(
             refined=self._refines(),
             exact_only=not hasattr(self, "landmarks"),
             keeps_rows=self._needs_rows(),
+            rows_back=rows_back(self),
         )
 
     def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:

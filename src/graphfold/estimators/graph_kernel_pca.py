@@ -23,10 +23,7 @@ from graphfold.kernels import (
     Precomputed,
 )
 from graphfold.kernels.names import kernels_from
-from graphfold.model.preimage import preimage
-
-#: rows that the way back is learned from, where there are landmarks
-MOST_ROWS = 2000
+from graphfold.model.preimage import MOST_ROWS, preimage
 
 
 @io.register
@@ -303,13 +300,19 @@ default="auto"
             smooth = Gaussian().bind(Z, rng)
             return preimage(smooth, Z, X, float(self.alpha))
         asked = list(self._kernels(X).values())
-        rule = [getattr(kernel, "gamma", None) == "median" for kernel in asked]
-        kernel = self.kernel_
-        if any(rule):
-            # a median rule looks at the embedding's own distances; a number stays
-            weights = kernel.weights if isinstance(kernel, Combination) else [1.0]
-            again = [part.bind(Z, rng) for part in asked]
-            kernel = again[0] if len(again) == 1 else Combination(again, weights)
+        bound, weights = [self.kernel_], [1.0]
+        if len(asked) > 1:
+            assert isinstance(self.kernel_, Combination)
+            bound, weights = list(self.kernel_.kernels), list(self.kernel_.weights)
+        # a median rule looks at the embedding's own distances, and what landmarks have
+        # taken off the rows has no meaning there; a number stays
+        again = [
+            rule.bind(Z, rng)
+            if isinstance(rule, Linear) or getattr(rule, "gamma", None) == "median"
+            else part
+            for rule, part in zip(asked, bound, strict=True)
+        ]
+        kernel = again[0] if len(again) == 1 else Combination(again, weights)
         return preimage(kernel, Z, X, float(self.alpha))
 
     # -- what only a kernel can say ---------------------------------------------------

@@ -15,6 +15,7 @@ from graphfold.estimators.modes import learn_mode
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import memory, speed
 from graphfold.model.plan import Plan, too_small
+from graphfold.model.preimage import MOST_ROWS
 from graphfold.model.terms import LARGEST_BASIS
 
 
@@ -50,6 +51,11 @@ def n_bases(estimator: Any, n: int) -> int:
     if isinstance(graphs, list | tuple | dict):
         return len(graphs)
     return int(graphs is not None)
+
+
+def rows_back(estimator: Any) -> int:
+    """Rows of a landmark fit that the way back from the embedding is learned from."""
+    return MOST_ROWS if getattr(estimator, "fit_inverse_transform", False) else 0
 
 
 def n_recipes(graphs: Mapping[str, Any]) -> int:

@@ -69,6 +69,11 @@ def median_bytes(n: int, itemsize: int) -> int:
     return itemsize * (rows * rows // 2 + 256 * rows)
 
 
+def way_back_bytes(X: Any, n: int) -> int:
+    """The kernel of n embedded rows, factored in place, and what maps them to X."""
+    return n * (n + 2 * X.shape[1]) * floating(X.dtype).itemsize
+
+
 def factor_bytes(n_edges: int) -> int:
     """A sparse factorisation of M, where there is nothing but graphs."""
     return 10 * EDGE * n_edges

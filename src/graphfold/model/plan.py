@@ -91,6 +91,7 @@ def make_plan(
     n_bases: int = 0,
     exact_only: bool = False,
     keeps_rows: bool = False,
+    rows_back: int = 0,
 ) -> Plan:
     """Stored where it fits, tiled where it does not, then landmarks; else an error.
 
@@ -98,15 +99,20 @@ def make_plan(
     of the graphs' matrices, which are held again as Laplacians; ``n_bases`` of the
     graphs may need their whole eigenbasis. ``exact_only`` where landmarks have no
     meaning to the caller; ``keeps_rows`` where a landmark fit keeps the rows as well.
+    The way back from the embedding is learned from ``rows_back`` rows in the landmark
+    way, in the exact one from all, if it is learned.
     """
     how: dict[str, Any] = {"refined": refined, "n_edges": n_edges, "timed": timed}
-    how["keeps_rows"] = keeps_rows
+    how |= {"keeps_rows": keeps_rows, "rows_back": min(rows_back, X.shape[0])}
     if landmarks is not None:
         plan = landmark_plan(kernels, X, d, landmarks, max_memory, **how)
         if max_memory is not None and plan.peak_bytes > max_memory:
             raise too_small(max_memory, plan, f"with {plan.landmarks:,} landmarks")
         return plan
     plan = exact_plan(kernels, X, d, solver, max_memory, n_edges, n_bases)
+    if rows_back:
+        back = memory.copy_of_rows(X) + memory.way_back_bytes(X, X.shape[0])
+        plan = replace(plan, peak_bytes=max(plan.peak_bytes, back))
     if max_memory is not None and plan.peak_bytes > max_memory:
         leanest = plan
         if not exact_only and can_be_sampled(kernels):
@@ -240,6 +246,7 @@ def landmark_plan(
     n_edges: int,
     timed: bool = False,
     keeps_rows: bool = False,
+    rows_back: int = 0,
 ) -> Plan:
     """m landmarks, their features whole or cut to the rank that fits.
 
@@ -258,6 +265,7 @@ def landmark_plan(
     fitting = (budget - beside) // memory.feature_bytes(n, parts)
     rank = int(np.clip(fitting, min(d + SPARE_DIRECTIONS, m), m))
     seconds = speed.landmark_seconds(kernels, X, m, d, **sizes) if timed else 0.0
+    back = memory.way_back_bytes(X, rows_back)
     return Plan(
         n,
         d,
@@ -265,7 +273,7 @@ def landmark_plan(
         solver="chebyshev" if refined else "lapack",
         reason="of the whole operator" if refined else f"in the span of {m} landmarks",
         strip=memory.FEATURE_ROWS,
-        peak_bytes=beside + memory.feature_bytes(n, parts * rank),
+        peak_bytes=max(beside + memory.feature_bytes(n, parts * rank), back),
         seconds=seconds,
         way="landmarks",
         landmarks=m,

@@ -13,6 +13,9 @@ from graphfold.arrays import Array
 from graphfold.errors import KernelError
 from graphfold.kernels import Kernel
 
+#: rows that it is learned from where some rows stand for all
+MOST_ROWS = 2000
+
 
 @dataclass(frozen=True)
 class Preimage:
@@ -42,7 +45,10 @@ def preimage(kernel: Kernel, embedding: Array, X: Any, alpha: float) -> Preimage
     K = kernel.gram(embedding)
     K.flat[:: len(K) + 1] += alpha
     try:
-        factor = scipy.linalg.cholesky(K, lower=True, check_finite=False)
+        # K.T is K, in the order that LAPACK works in without a copy
+        factor = scipy.linalg.cholesky(
+            K.T, lower=True, overwrite_a=True, check_finite=False
+        )
     except scipy.linalg.LinAlgError:
         raise KernelError(
             "the kernel matrix of the embedding plus alpha is not positive definite, "

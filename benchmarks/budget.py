@@ -127,6 +127,8 @@ the two libraries) is read once for an exact fit and counted as that copy; a fit
 landmarks reads it block by block and never holds it. `transform` reads the rows it is
 given: call it on blocks. X of whole numbers is converted to float64 before the fit,
 which costs one more copy that is not counted. Sparse X stays sparse, but for blocks.
+A search for neighbours (`graph=NeighborGraph(...)`) is not counted, either: where every
+megabyte counts, build the graph before the fit.
 """
 
 

@@ -31,7 +31,8 @@ def ours(n: int, landmarks: int, max_memory: str | None = None):
 
         def later():
             whole = clone(model).set_params(max_memory=None).fit(X)
-            angles = subspace_angles(model.embedding_, whole.embedding_)
+            ends = (each.embedding_.astype(float) for each in (model, whole))
+            angles = subspace_angles(*ends)
             return {"angle": float(np.degrees(angles.max()))}
 
         facts = {"landmark_error": float(model.landmark_error_)}

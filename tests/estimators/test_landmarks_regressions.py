@@ -177,3 +177,13 @@ def test_single_precision_far_from_the_origin():
     rows = (X[:, :4] * [5, 4, 3, 2] + 1000).astype(np.float32)
     model = GraphKernelPCA(2, kernel="linear", landmarks=rows[:200]).fit(rows)
     assert_allclose(model.transform(rows), model.embedding_, atol=0.02)
+
+
+def test_many_rows_in_single_precision_keep_their_components():
+    """What was taken for rounding grew with n, until no component was left."""
+    rng = np.random.default_rng(0)
+    many = rng.standard_normal((150_000, 4), dtype=np.float32)
+    many *= np.array([1.0, 0.6, 0.3, 0.1], dtype=np.float32)
+    model = GraphKernelPCA(3, kernel="linear", landmarks=30).fit(many)
+    found = model.embedding_.std(axis=0)
+    assert_allclose(found, [1.0, 0.6, 0.3], rtol=0.02)

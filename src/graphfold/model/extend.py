@@ -314,7 +314,9 @@ class Extension:
             return np.zeros(self.V.shape[1])
         energies = self.data.energies
         top = float(np.abs(energies).max(initial=0.0))
-        noise = 10 * np.finfo(self.V.dtype).eps * len(self.V) * top
+        # rounding errors of a sum of n terms partly cancel: the root of n, not n, which
+        # would make noise of all that a million rows say in single precision
+        noise = 100 * np.finfo(self.V.dtype).eps * np.sqrt(len(self.V)) * top
         return np.where(np.abs(energies) > noise, energies, 0.0)
 
     def reconstruction_score(self, X: Any) -> float:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, row_blocks
 from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.model.extend import DataShare, Expansion
 from graphfold.model.problem import Problem
+from graphfold.model.span import BLOCK
+from graphfold.threads import in_order
 
 
 def landmark_share(
@@ -22,44 +24,58 @@ def landmark_share(
 
     ``parts`` are the features of the rows of the fit, one array for each kernel.
     """
-    K = problem.raw_data_operator()
-    assert K is not None
     n, d = V.shape
     V = problem.centred(V)
     roots = np.ones(n) if problem.roots is None else problem.roots
-    mean = roots / float(roots @ roots) if problem.center else np.zeros(n)
-    W = np.hstack([V, mean[:, None]]).astype(K.dtype)
-    KW = K.apply(W).astype(np.float64)
-    gram = V.T.astype(np.float64) @ KW[:, :d]
-    offset, trace, grand_mean = np.zeros(d + 1), float(K.trace()), 0.0
-    if problem.center:
-        offset = problem.mean_of(KW)
-        trace -= float(roots @ roots) * float(offset[-1])
-        grand_mean = float(offset[-1])
+    size = float(roots @ roots)
+    mean = roots / size if problem.center else np.zeros(n)
+    W = np.hstack([V, mean[:, None]]).astype(np.float32)
+    gram, offset = np.zeros((d, d)), np.zeros(d + 1)
+    trace = mean_square = shift = 0.0
     expansions = []
     weighted = zip(problem.theta, problem.kernels, features, parts, strict=True)
     for theta, term, feature, part in weighted:
         weight = theta * term.factor
         if not weight:
             continue
-        coefficients, constant = feature.coefficients(part.T @ W)
+        loadings, squares = _loadings(part, W)
+        gram += weight * loadings[:, :d].T @ loadings[:, :d]
+        trace += weight * squares
+        # of the mean row: mean' Phi Phi' W, 0 where nothing is centred
+        of_mean = weight * loadings[:, -1] @ loadings
+        mean_square += of_mean[-1]
+        coefficients, constant = feature.coefficients(loadings)
+        offset += of_mean + weight * constant
         if feature.grand_mean is not None:
             # features are centred about the landmarks: the last column, the mean of
             # k(x, .), is to be that of the kernel itself
             coefficients[:, -1] += 1 / len(coefficients)
-            grand_mean += weight * feature.grand_mean
-        offset = offset + weight * constant
+            shift += weight * feature.grand_mean
         expansions.append(
             Expansion(
                 feature.kernel, weight, feature.rows, coefficients.astype(V.dtype)
             )
         )
     if problem.center:
-        offset[-1] += grand_mean - float(problem.mean_of(KW)[-1])
+        offset[-1] += shift
     return DataShare(
         expansions=expansions,
         offset=offset.astype(V.dtype),
-        gram=(gram + gram.T) / 2,
-        grand_mean=grand_mean,
-        trace=trace,
+        gram=gram,
+        grand_mean=mean_square + shift,
+        trace=trace - size * mean_square,
     )
+
+
+def _loadings(part: Array, W: Array) -> tuple[Array, float]:
+    """Phi'W and the squared size of Phi, by sums over blocks in double precision."""
+    total, squares = np.zeros((part.shape[1], W.shape[1])), 0.0
+
+    def moments(rows: slice) -> tuple[Array, float]:
+        block = part[rows]
+        return W[rows].T @ block, float(np.vdot(block, block))
+
+    for product, square in in_order(moments, row_blocks(len(part), BLOCK)):
+        total += product.T
+        squares += square
+    return total, squares

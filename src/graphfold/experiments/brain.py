@@ -297,7 +297,7 @@ people share is in the graph.
 
 Of the *same* person, activity alone explains the other half best, and `"auto"`, which
 is scored by the person's own profiles, takes strength 0 or nearly so. Only where the
-scan is very short does a weak graph do no harm there.
+scan is very short does a weak graph help a little.
 
 Twins come somewhat nearer, but only by the fibres between them: without these the graph
 moves them apart.

@@ -151,7 +151,10 @@ def _reproduce(arguments: argparse.Namespace) -> None:
             print(f"{claim.verdict:13}  {claim.text}: {claim.evidence}")
     if arguments.page:
         write_page(arguments.page, arguments.out)
-    print(f"wrote {len(measured)} experiments into {arguments.out}")
+    print(f"wrote {', '.join(measured)} into {arguments.out}")
+    left_out = [name for name in names or EXPERIMENTS if name not in measured]
+    if left_out:
+        raise GraphfoldError(f"{', '.join(left_out)} did not run: data are missing")
 
 
 if __name__ == "__main__":

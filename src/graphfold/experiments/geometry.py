@@ -164,8 +164,9 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
         ax.plot([0, 0.5], [0, 0.5], color="#BBBBBB", linewidth=0.8)
         ax.axvline(PAPER[surface, "LLE"], color=GREY, linewidth=0.8, linestyle=":")
         ax.annotate(
-            " LLE in the paper",
+            " LLE in the paper ",
             (PAPER[surface, "LLE"], 0.01),
+            ha="right",
             fontsize=8,
             color=GREY,
         )

@@ -27,7 +27,14 @@ from graphfold.experiments.protocol import (
     Scope,
     claim_of,
 )
-from graphfold.experiments.readings import LETTER, READINGS, SIGNED, SURFACES, UNSCALED
+from graphfold.experiments.readings import (
+    COSINES,
+    LETTER,
+    READINGS,
+    SIGNED,
+    SURFACES,
+    UNSCALED,
+)
 from graphfold.experiments.results import markdown_table, with_error
 from graphfold.plot import COLOURS
 
@@ -61,6 +68,7 @@ FITS: dict[str, dict[str, Any]] = {
     "LLE": {"order": 1},
     "LNE": LETTER,
     "LNEG": LETTER_GRAPH,
+    "LNEG, strength 0.1": {**LETTER, "graph": COSINES, "graph_strength": 0.1},
     "LNE, P = 1": {**LETTER, "order": 1, "constrained": False},
     "LNE, defaults": {},
     "chosen here": READINGS[CHOSEN],
@@ -72,7 +80,7 @@ REPORTED = (
     "LNE, P = 1",
     "LLE, scaled",
     "LNE, scaled",
-    "LNEG, scaled",
+    "LNEG, strength 0.1, scaled",
     "LNE, P = 1, scaled",
     "LNE, defaults, scaled",
     "chosen here, scaled",
@@ -163,18 +171,20 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
         solid.scatter(*prepared[names[1]].T, c=colours, s=4)
         solid.set_title(f"{surface} + trefoil", fontsize=10, loc="left")
         solid.set_axis_off()
+        solid.set_box_aspect(None, zoom=1.5)
         shown = ("LLE", "LNE", "LNEG", "chosen here, scaled")
         curves(
             row[5],
             measured,
             x="k",
             order=shown,
+            dashed=("LNEG",),  # it lies on LNE
             ylabel="clustering error",
             title="Table I",
             surface=surface,
         )
-        row[5].set_ylim(0, 0.55)
-        row[5].legend(fontsize=7, loc="upper right", ncols=2)
+        row[5].set_ylim(0, 0.72)
+        row[5].legend(fontsize=7.5, loc="upper left", ncols=2)
     return figure
 
 
@@ -186,6 +196,12 @@ def claims(measured: Measured) -> list[Claim]:
             ("LNE below LLE", "LNE", "LLE", True),
             ("LNEG below LLE", "LNEG", "LLE", True),
             ("LNEG below LNE", "LNEG", "LNE", True),
+            (
+                "LNEG, strength 0.1 below LNE, both scaled",
+                "LNEG, strength 0.1, scaled",
+                "LNE, scaled",
+                False,
+            ),
             ("LNE below PCA", "LNE", "PCA", True),
             ("LNE below LLE, both scaled", "LNE, scaled", "LLE, scaled", False),
             ("P = 2 below P = 1", "LNE", "LNE, P = 1", False),
@@ -224,11 +240,13 @@ Whether columns of the embedding are scaled before k-means.
 """,
     chosen="""
 `LNE` and `LNEG` are the letter: P = 2, l1 with weight 1, sum over powers, gamma = 0.1
-as it is, columns of unit length. `scaled` columns are multiplied by the root of the
-kernel's energy, the library's default; LLE scaled alike is the fair comparison then. `P
-= 1` is the ablation. `chosen here` is the best reading of the sweep. No method sees a
-label, and none was chosen on the seeds of this table. The paper's numbers come from its
-own geometry, which is not known, so they compare as orderings, not digit by digit.
+as it is, columns of unit length. As it is, gamma is far below the kernel and changes
+nothing, so `LNEG, strength 0.1` measures it in the largest eigenvalue of the kernel.
+`scaled` columns are multiplied by the root of the kernel's energy, the library's
+default; LLE scaled alike is the fair comparison then. `P = 1` is the ablation. `chosen
+here` is the best reading of the sweep. No method sees a label, and none was chosen on
+the seeds of this table. The paper's numbers come from its own geometry, which is not
+known, so they compare as orderings, not digit by digit.
 """,
 )
 

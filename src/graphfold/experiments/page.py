@@ -23,9 +23,10 @@ of our own, by one command:
 
 The paper prints numbers in its Table I only; everything else are figures, so what
 compares is the *ordering* of methods. Numbers are means over runs, standard errors in
-brackets. An ordering is judged by a paired t test over the runs: it *holds* or *does not
-hold* where p < 0.05, else it is *a tie*. Runs of one data set share its rows, so p says
-how sure the mean over folds, draws and starts is, not what another data set would give.
+brackets. An ordering is judged by a paired t test over the runs: it *holds* or *does
+not hold* where p < 0.05, else it is *a tie*. Runs of one data set share its rows, so p
+says how sure the mean over folds, draws and starts is, not what another data set would
+give.
 """
 
 
@@ -67,8 +68,8 @@ def _where_from(out: Path, done: list[Experiment]) -> str:
     return (
         "## Where the numbers come from\n\n"
         f"{results.markdown_table(lines)}\n"
-        f"{versions}; {first['cores']} cores, one BLAS thread a run; {total:.0f} minutes "
-        "of runs in all, on as many processes as there are cores.\n"
+        f"{versions}; {first['cores']} cores, one BLAS thread a run; {total:.0f} "
+        "minutes of runs in all, on as many processes as there are cores.\n"
     )
 
 

@@ -166,30 +166,32 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
 
 
 def claims(measured: Measured) -> list[Claim]:
-    shares = measured.levels("labels")
-    most = shares[-1]
+    shares = measured.levels("labels", reading="defaults")
     found = []
     for reading in ("letter, rows of unit length", "defaults"):
-        for pair in measured.levels("digits"):
-            # errors over all d, from none of the labels to most of them, step by step
-            for few, more in pairwise(shares):
-                here = {"reading": reading, "digits": pair, "measure": "error"}
-                found.append(
-                    measured.is_below(
-                        f"{reading}: {pair}, labels {more:g} below {few:g}",
-                        {**here, "labels": more},
-                        {**here, "labels": few},
-                    )
+        here = {"reading": reading, "measure": "error"}
+        for few, more in pairwise(shares):
+            found.append(
+                measured.is_below(
+                    f"{reading}: labels {more:g} below {few:g}, mean over pairs and d",
+                    {**here, "labels": more},
+                    {**here, "labels": few},
                 )
-        here = {"reading": reading, "measure": "error, rows not labelled"}
-        found.append(
-            measured.is_below(
-                f"{reading}: rows not labelled, labels {most:g} below none",
-                {**here, "labels": most},
-                {**here, "labels": 0.0},
-                by_paper=False,
             )
-        )
+        unseen = {**here, "measure": "error, rows not labelled"}
+        for pair in measured.levels("digits"):
+            for d in TWO_DIMENSIONS:
+                for kind, cells in (("all rows", here), ("rows not labelled", unseen)):
+                    which = {**cells, "digits": pair, "d": d}
+                    found.append(
+                        measured.is_below(
+                            f"{reading}: {pair}, d = {d}, {kind}: labels "
+                            f"{shares[-1]:g} below none",
+                            {**which, "labels": shares[-1]},
+                            {**which, "labels": shares[0]},
+                            by_paper=cells is here,
+                        )
+                    )
     return found
 
 

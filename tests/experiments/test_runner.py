@@ -1,8 +1,11 @@
 """The runner: files at once or not at all, going on where it stopped, missing data."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -120,6 +123,30 @@ def test_what_can_run_does_and_the_exit_code_tells(tmp_path):
     assert "the letter below LLE" in answer.stdout
     assert "semi_supervised did not run" in answer.stderr.splitlines()[-1]
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to groups are POSIX")
+def test_an_interrupt_leaves_whole_files_and_a_run_to_go_on(tmp_path):
+    command = ["reproduce", NAME, "--quick", "--runs", "9", "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "graphfold", *command, "--jobs", "1"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    first = tmp_path / NAME / "run-900.json"
+    while not first.is_file() and process.poll() is None:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "graphfold: stopped"
+    assert "Traceback" not in said
+    for path in (tmp_path / NAME).glob("run-*.json"):
+        assert json.loads(path.read_text())["numbers"]
+    kept = first.stat().st_mtime_ns
+    reproduce([NAME], out=tmp_path, scope=QUICK, runs=1, jobs=1)
+    assert first.stat().st_mtime_ns == kept
 
 
 def test_only_files_that_are_absent_are_named(tmp_path):

@@ -187,7 +187,7 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
         ax.set_xlim(0, 0.55)
         ax.set_xlabel("clustering error, mean over k", fontsize=9, color=GREY)
         ax.set_title(f"{surface} + trefoil", fontsize=11, loc="left")
-    axes[0, 1].legend(fontsize=8, loc="lower right")
+    axes[0, 1].legend(fontsize=8, loc="upper right")
     return figure
 
 

@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -278,8 +279,13 @@ def _workers(jobs: int) -> Iterator[Any]:
     """A pool of processes; what has not begun is dropped when we are interrupted."""
     # a fork would inherit the state of BLAS threads
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_die_quietly)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _die_quietly() -> None:
+    """An interrupt ends a worker at once; the traceback would say nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint bench bench-kernels bench-neighbors bench-scale docs test-lowest clean
+.PHONY: demo test lint reproduce bench bench-kernels bench-neighbors bench-scale docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png
@@ -24,6 +24,10 @@ lint: $(VENV)/.dev
 test-lowest: export OPENBLAS_NUM_THREADS = 1
 test-lowest: .venv-lowest/.dev
 	.venv-lowest/bin/python -m pytest -n 2 tests
+
+# goes on where it was interrupted: runs are in docs/reproduction/*/
+reproduce: $(VENV)/.demo
+	$(BIN)/graphfold reproduce all --out docs/reproduction --page docs/reproduction.md
 
 bench: .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.run

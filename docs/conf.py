@@ -14,7 +14,7 @@ extensions = [
     "sphinx.ext.autosummary",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "reproduction/*"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 autosummary_generate = True

@@ -63,11 +63,34 @@ def _parser() -> argparse.ArgumentParser:
     embed.add_argument("--model", help="also save the fitted model (.npz)")
     embed.add_argument("-v", "--verbose", action="count", default=0)
     embed.set_defaults(run=_embed)
+
+    reproduce = commands.add_parser(
+        "reproduce", help="run the paper's experiments and ours"
+    )
+    reproduce.add_argument("names", nargs="*", help='experiments, or "all"')
+    reproduce.add_argument("--list", action="store_true", help="name them, and stop")
+    reproduce.add_argument("--data", help="folder of data sets; GRAPHFOLD_DATA else")
+    reproduce.add_argument("--runs", type=_count, help="default 50, with --quick 3")
+    reproduce.add_argument("--out", default="results", help="folder to write into")
+    reproduce.add_argument("--quick", action="store_true", help="a pass of minutes")
+    reproduce.add_argument("--jobs", type=_count, help="processes; default: all cores")
+    reproduce.add_argument(
+        "--fresh", action="store_true", help="measure again what is there"
+    )
+    reproduce.add_argument("--page", help="also write a page of all results in --out")
+    reproduce.set_defaults(run=_reproduce)
     return parser
 
 
 def _strength(text: str) -> float | str:
     return text if text.startswith("auto") else float(text)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more; got {number}")
+    return number
 
 
 def _demo(arguments: argparse.Namespace) -> None:
@@ -103,6 +126,35 @@ def _embed(arguments: argparse.Namespace) -> None:
     if arguments.model:
         model.save(arguments.model)
     print(f"{n} rows, {model.formula_}\nwrote {arguments.output}")
+
+
+def _reproduce(arguments: argparse.Namespace) -> None:
+    from graphfold.experiments import EXPERIMENTS, Scope, reproduce, write_page
+
+    if arguments.list:
+        width = max(map(len, EXPERIMENTS))
+        for name, experiment in EXPERIMENTS.items():
+            print(f"{name:{width}}  {experiment.title}")
+        return
+    names = [] if "all" in arguments.names else arguments.names
+    scope = Scope(arguments.quick, arguments.data)
+    measured = reproduce(
+        names,
+        out=arguments.out,
+        scope=scope,
+        runs=arguments.runs,
+        jobs=arguments.jobs,
+        fresh=arguments.fresh,
+    )
+    for name, numbers in measured.items():
+        for claim in EXPERIMENTS[name].claims(numbers):
+            print(f"{claim.verdict:13}  {claim.text}: {claim.evidence}")
+    if arguments.page:
+        write_page(arguments.page, arguments.out)
+    print(f"wrote {', '.join(measured)} into {arguments.out}")
+    left_out = [name for name in names or EXPERIMENTS if name not in measured]
+    if left_out:
+        raise GraphfoldError(f"{', '.join(left_out)} did not run: data are missing")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -117,13 +118,32 @@ def two_manifolds(
     n_trefoil: int = 400,
     n_features: int = 100,
     noise: float = 0.1,
+    offset: float = 0.0,
+    shape: Mapping[str, float] | None = None,
     random_state: Any = None,
 ) -> tuple[Array, Array]:
     """A surface around a trefoil, turned into a space of many dimensions, with noise.
 
-    The paper's clustering experiment: which of the two is each point from? Both are
-    centred at the origin. ``noise`` is the standard deviation in each dimension. The
-    paper gives neither scales nor offsets; ours are the defaults of the two surfaces.
+    The paper's clustering experiment: which of the two is each point from? It gives
+    neither scales nor offsets; how ours were chosen is told in the documentation, under
+    "The paper, reproduced".
+
+    Parameters
+    ----------
+    surface : {"plane", "sphere"}
+        ``plane_with_hole`` or ``punctured_sphere``.
+    n_surface, n_trefoil : int
+        Points of each.
+    n_features : int
+        Dimensions of the space.
+    noise : float
+        Standard deviation in each dimension.
+    offset : float
+        How far the surface's centre is from the trefoil's, along the first axis, to
+        which the plane is at right angles.
+    shape : dict, default=None
+        Arguments of the surface, such as ``{"radius": 2.0}``.
+    random_state : int, RandomState or None
 
     Returns
     -------
@@ -141,9 +161,10 @@ def two_manifolds(
     check.integer_between("n_features", n_features, 3, 2**31)
     rng = check_random_state(random_state)
     make = plane_with_hole if surface == "plane" else punctured_sphere
-    points = np.vstack(
-        [make(n_surface, random_state=rng)[0], trefoil(n_trefoil, random_state=rng)[0]]
-    )
+    sheet, _ = make(n_surface, random_state=rng, **(shape or {}))
+    knot, _ = trefoil(n_trefoil, random_state=rng)
+    sheet[:, 0] += offset
+    points = np.vstack([sheet, knot])
     axes = np.linalg.qr(rng.standard_normal((n_features, 3)))[0]
     X = points @ axes.T
     X += check.at_least("noise", noise, 0) * rng.standard_normal(X.shape)

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from graphfold.experiments.protocol import Measured
 from graphfold.plot import COLOURS
+
+try:
+    from matplotlib.figure import Figure
+except ImportError:
+    raise ImportError(
+        "experiments draw with matplotlib: pip install 'graphfold[plot]'"
+    ) from None
 
 #: methods of the paper are drawn solid, those that join them dashed
 MARKERS = "osD^vP*Xph"

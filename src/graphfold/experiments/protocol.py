@@ -14,6 +14,8 @@ from graphfold.errors import GraphfoldError
 
 #: names one number: the values of an experiment's columns, in their order
 Cell = tuple[Any, ...]
+#: first seed of a quick pass: what is tried out never sees the seeds reported
+QUICK_SEED = 900
 #: below this a difference is called certain
 LEVEL = 0.05
 
@@ -91,14 +93,14 @@ class Measured:
     def levels(self, column: str, **chosen: Any) -> list[Any]:
         """The values of a column among the cells chosen, in order of appearance."""
         place = self.columns.index(column)
-        return list(dict.fromkeys(cell[place] for cell in self._cells(chosen)))
+        return list(dict.fromkeys(cell[place] for cell in self.select(**chosen)))
 
     def per_run(self, **chosen: Any) -> Array:
         """One number for each seed: the mean over all cells that match.
 
         A column may be asked for by one value or by a list of them.
         """
-        cells = self._cells(chosen)
+        cells = self.select(**chosen)
         if not cells:
             raise GraphfoldError(f"nothing was measured for {chosen}")
         seeds = sorted(set.intersection(*(set(self.by_cell[cell]) for cell in cells)))
@@ -126,7 +128,8 @@ class Measured:
             raise GraphfoldError(f"{lower} and {upper} were measured in different runs")
         return claim_of(text, first - second, by_paper=by_paper)
 
-    def _cells(self, chosen: Mapping[str, Any]) -> list[Cell]:
+    def select(self, **chosen: Any) -> list[Cell]:
+        """The cells that match, in order of appearance."""
         places = [
             (self.columns.index(name), value if isinstance(value, list) else [value])
             for name, value in chosen.items()
@@ -174,6 +177,10 @@ class Experiment:
     draw : a matplotlib figure, from the numbers and the arrays
     claims : the orderings to be judged, from the numbers
     notes : what the page says
+    across : the column whose values head the columns of the printed table
+    table : Markdown of the numbers, where the general table does not do
+    first_seed : of the runs that are reported; choices are made on other seeds
+    most_runs : where fewer do
     """
 
     name: str
@@ -185,6 +192,15 @@ class Experiment:
     draw: Callable[[Measured, Mapping[str, Array]], Any]
     claims: Callable[[Measured], list[Claim]]
     notes: Notes
+    across: str = "d"
+    table: Callable[[Measured], str] | None = None
+    first_seed: int = 7000
+    most_runs: int | None = None
+
+    def seeds(self, scope: Scope, runs: int) -> list[int]:
+        """The seeds of so many runs; a quick pass has its own."""
+        first = QUICK_SEED if scope.quick else self.first_seed
+        return list(range(first, first + min(runs, self.most_runs or runs)))
 
     def missing(self, absent: Iterable[str]) -> list[str]:
         """The files among ``absent`` that this experiment needs."""

@@ -134,7 +134,7 @@ def measure(
     effect, p_value = prepared["gain"].T
     numbers["graph_gain: smallest effect", OWN, series.shape[-1], NONE] = effect.min()
     numbers["graph_gain: largest p", OWN, series.shape[-1], NONE] = p_value.max()
-    return numbers
+    return {cell: numbers[cell] for cell in sorted(numbers, key=lambda cell: cell[0])}
 
 
 def embedded(X: list[Array], graphs: Any, strength: Any) -> list[Array]:
@@ -211,9 +211,12 @@ def draw_brain(ax: Any, axis: Array, places: Array, title: str) -> None:
     ax.set_aspect("equal")
     ax.set_axis_off()
     ax.set_title(title, fontsize=11, loc="left")
-    words = {0.08: "left", 0.5: "one person from above; colour: rank", 0.92: "right"}
-    for place, text in words.items():
-        ax.text(place, -0.03, text, transform=ax.transAxes, ha="center", fontsize=8)
+    for x, y, text in (
+        (0.02, 0.93, "left"),
+        (0.98, 0.93, "right"),
+        (0.5, -0.04, "one person from above; colour: rank"),
+    ):
+        ax.text(x, y, text, transform=ax.transAxes, ha="center", fontsize=8)
 
 
 def claims(measured: Measured) -> list[Claim]:
@@ -314,4 +317,5 @@ EXPERIMENT = Experiment(
     draw=draw,
     claims=claims,
     notes=NOTES,
+    across="strength",
 )

@@ -225,8 +225,7 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
     for ax in (*axes[1], axes[0, 2]):
         ax.minorticks_off()
         ax.legend(fontsize=8, frameon=False)
-    for ax in axes[1]:
-        ax.set_ylim(0, None)
+        ax.set_ylim(min(0, ax.get_ylim()[0]), 1.2 * ax.get_ylim()[1])
     return figure
 
 
@@ -308,7 +307,7 @@ who cites whom: rewired, citations do harm, and `"auto"` gives them strength 0.
 What the graph does not do: a new paper *without* citations gains little, since known
 papers were placed by both and it is placed by words alone. And no embedding here beats
 all words averaged over citations, if these are to be had: 20 columns stay behind, 100
-come near where labels are many, and lose where they are few.
+draw level where labels are many, and lose where they are few.
 """,
 )
 
@@ -322,4 +321,5 @@ EXPERIMENT = Experiment(
     draw=draw,
     claims=claims,
     notes=NOTES,
+    across="strength",
 )

@@ -72,6 +72,12 @@ def test_differences_that_never_vary_decide_by_themselves():
     assert "in every run" in claim_of("x", [-0.5] * 4).evidence
 
 
+def test_differences_that_vary_by_rounding_are_the_same():
+    claim = claim_of("x", [0.3 - 0.1 - 0.2535, 0.4 - 0.2 - 0.2535])
+    assert claim.standard_error == 0
+    assert claim.verdict == "holds"
+
+
 def test_what_was_not_measured_is_named(measured):
     with pytest.raises(GraphfoldError, match=r"nothing was measured for.*'c'"):
         measured.per_run(method="c")

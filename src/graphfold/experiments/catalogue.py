@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from graphfold.errors import GraphfoldError
 from graphfold.experiments import (
+    brain,
+    citations,
     geometry,
     manifolds,
     readings,
@@ -14,7 +16,15 @@ from graphfold.experiments.protocol import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (semi_supervised, swiss_roll, geometry, readings, manifolds)
+    for module in (
+        semi_supervised,
+        swiss_roll,
+        geometry,
+        readings,
+        manifolds,
+        citations,
+        brain,
+    )
 }
 
 

@@ -19,7 +19,13 @@ HOLD = {
     "geometry": ["LNE below LLE"],
     "readings": ["the letter below LLE"],
     "manifolds": [": LNE below LLE", ": LNE below PCA", "the paper's best"],
-    "citations": ["below words alone", "below citations alone", "below all words$"],
+    "citations": [
+        '("auto") below words alone',
+        '("auto") below citations alone',
+        '("auto") below all words$',
+        "new papers: both",
+        "rewired citations do harm",
+    ],
     "brain": ["below rewired"],
 }
 LOADERS = {

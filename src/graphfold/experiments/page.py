@@ -55,7 +55,7 @@ def _where_from(out: Path, done: list[Experiment]) -> str:
         lines.append(
             [
                 f"`{record['experiment']}`",
-                str(record["commit"]),
+                ", ".join(record["commits"]),
                 f"{seeds[0]} to {seeds[-1]}",
                 f"{sum(seconds) / len(seconds):.1f}",
             ]

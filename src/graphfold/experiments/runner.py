@@ -127,7 +127,13 @@ def measure_run(
         numbers = experiment.measure(seed, _prepared(folder), scope)
     seconds = time.perf_counter() - started
     rows = [[*cell, float(value)] for cell, value in numbers.items()]
-    run = {"seed": seed, "seconds": round(seconds, 3), **here, "numbers": rows}
+    run = {
+        "seed": seed,
+        "seconds": round(seconds, 3),
+        "commit": _commit(),
+        **here,
+        "numbers": rows,
+    }
     results.write_text(_run_file(folder, seed), json.dumps(run))
     return seed, {**run, "numbers": _by_cell(rows)}
 
@@ -201,7 +207,7 @@ def _record(
 ) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
-        "commit": _commit(),
+        "commits": sorted({str(run["commit"]) for run in done}),
         **here,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
@@ -210,6 +216,7 @@ def _record(
     }
 
 
+@functools.cache
 def _commit() -> str | None:
     """Of the working copy that graphfold is installed from, if it is one."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]

@@ -45,7 +45,7 @@ def kernel_methods(gaussian: Any, gaussians: Any, **words: Any) -> dict[str, Mak
         return GraphKernelPCA(d, **own, **words)
 
     return {
-        "PCA": lambda graph, d: PCA(d),
+        "PCA": lambda graph, d: PCA(d, svd_solver="full"),
         "KPCA": lambda graph, d: embedding(d, kernel=gaussian),
         "GPCA": lambda graph, d: embedding(d, kernel="linear", graph=graph),
         "GKPCA": lambda graph, d: embedding(d, kernel=gaussian, graph=graph),

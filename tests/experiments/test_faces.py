@@ -77,6 +77,15 @@ def test_centred_points_say_more_than_raw_ones(rng):
     assert np.median(centred[off]) < 0.5
 
 
+def test_what_the_notes_say_of_the_drivers():
+    drivers = real(load_drivface)
+    off = ~np.eye(66, dtype=bool)
+    K = methods.ONE_GAUSSIAN.gram(drivers.data)
+    assert K[off].max() < 0.001
+    assert methods.ONE_GAUSSIAN.gram(255 * drivers.data)[off].max() == 0
+    assert faces.between_all(drivers.points).to_scipy().toarray()[off].min() > 0.94
+
+
 def test_embeddings_are_prepared_once_and_classified_anew(monkeypatch):
     drivers = real(load_drivface)
     # it is tested above, and takes seconds

@@ -111,22 +111,23 @@ def dimensions(scope: Scope) -> tuple[int, ...]:
 
 def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
     figure, axes = panels(len(DATA), len(READINGS), width=3.4, height=3.0)
-    others = list(methods.OTHERS)
+    own, others = list(methods.BY_DEFAULT), list(methods.OTHERS)
     for row, name in zip(axes, DATA, strict=True):
         for ax, reading in zip(row, READINGS, strict=True):
+            words = {"data": name, "reading": reading, "best": "inertia"}
+            shown = own + others if reading == TEN else own
             curves(
                 ax,
                 measured,
                 x="d",
-                order=[*methods.BY_DEFAULT, *others],
+                order=own + others,
                 dashed=others,
-                title=f"{name}, {reading}",
-                data=name,
-                reading=reading,
-                best="inertia",
+                method=shown,
+                **words,
             )
-            ax.title.set_fontsize(9)
-            ax.set_ylim(0.2, 0.95 if name == "COIL20" else 0.55)
+            ax.set_title(f"{name}, {reading}", fontsize=9, loc="left")
+            chance = name == "COIL20" and reading == RAW
+            ax.set_ylim(0.2, 0.95 if chance else 0.55)
     legend_beside(figure, axes[0, -1])
     return figure
 
@@ -155,12 +156,33 @@ def claims(measured: Measured) -> list[Claim]:
 
 NOTES = Notes(
     paper="""
+PCA, KPCA, GPCA (the linear kernel with the graph), GKPCA and GMKPCA; sigma^2 = 1 for
+one Gaussian, ten equal steps from 0.01 to 1 for ten. The graph links each row with the
+100 whose cosine is largest, weighed by it. K-means is repeated 50 times and the best
+result reported. The caption of the figure says COIL20, the text Drivface; no numbers are
+printed. GMKPCA is said to be clearly the lowest.
 """,
     left_open="""
+Which of the two data sets, the scale of the pixels, gamma, the values of d, what "best"
+means (by the objective of K-means, or by the classes), whether K is centred and columns
+scaled.
 """,
     chosen="""
+Both data sets, d = 5 to 30. One run is K-means from ten starts (50 would take five times
+as long), of which that with the lowest inertia counts: the classes are not looked at. The
+rows named `classes` show the start with the lowest error in its place, which nobody could
+have chosen. Four readings. *The letter on raw pixels* (in [0, 1]): K - gamma L as it
+stands, V'V = I, and gamma = 0.1, which the paper has for its other graph experiment. *The
+letter on rows of unit length*: that one change, with which sigma^2 from 0.01 to 1 becomes
+a sensible range. *Defaults*: `GraphKernelPCA(d, graph=graph)`, that is the median width
+(ten widths about it for GMKPCA), K centred, strength 1, columns scaled by their kernel
+energy. *Defaults, 10 neighbours*: COIL20 has 72 images of an object, so that each of 100
+neighbours' links cannot stay within it; 10 is what this library takes when it is not told
+(on the 66 drivers 100 neighbours are all the others). Methods of others join by their
+defaults, RPCAG and FRPCAG with the normalised Laplacian, RPCAG to a duality gap of 1 %.
 """,
     found="""
+FOUND
 """,
 )
 

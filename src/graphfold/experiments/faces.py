@@ -147,7 +147,7 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
     words: dict[str, Any]
     names, others = [*OF_THE_PAPER, *methods.OTHERS], list(methods.OTHERS)
     shown: dict[str, dict[str, Any]] = {
-        "letter, raw pixels: K is the identity": {"reading": RAW},
+        "letter, raw pixels: K is near I": {"reading": RAW},
         "letter, rows of unit length": {"reading": UNIT},
         "defaults": {"reading": DEFAULT, "method": list(OF_THE_PAPER)},
         "defaults, beside others": {"reading": DEFAULT, "method": ["GKPCA", *others]},
@@ -196,12 +196,56 @@ def claims(measured: Measured) -> list[Claim]:
 
 NOTES = Notes(
     paper="""
+66 images of drivers of 80 x 80 pixels, seen from the front or from the side. GKPCA and
+KPCA have a Gaussian kernel with sigma^2 = 1; the graph of GKPCA has the correlation of
+the coordinates of nose, eyes and ears as weights. A linear SVM with five folds tells
+the two sides apart. Its figure (no numbers are printed) is said to show GKPCA below
+both KPCA and PCA, the kernel methods much faster than PCA because D is far above n, and
+GKPCA faster than KPCA for most d.
 """,
     left_open="""
+Which 66 of the 606 images, the scale of the pixels, gamma, the values of d, whether K
+is centred, how columns are scaled before the SVM and its C, and how PCA was computed.
+The data have the corners of the mouth, not the ears.
 """,
     chosen="""
+All 33 frames that face left, and as many that face front; d = 2 to 30; C = 1. Three
+readings. *The letter on raw pixels* (in [0, 1]): K - gamma L as it stands, V'V = I, the
+correlations of all pairs. No entry of K off its diagonal is above 0.001 (on pixels from
+0 to 255 all are 0), so K is the identity, KPCA has nothing to tell, and GKPCA has the
+eigenvectors of L whatever gamma is. *The letter on rows of unit length*: that one
+change. gamma is 0.1, which the paper has for its other graph experiment. *Defaults*:
+`GraphKernelPCA(d, graph=graph)` on the pixels, that is the median width, K centred,
+strength 1; columns are standardised before the SVM. The one thing done to the graph:
+every coordinate is measured from its mean over the images, since the correlations of
+coordinates as they are lie above 0.94 for every pair and say next to nothing. The
+embedding sees all 66 images, never a label. Time is that of a fit on one thread. PCA is
+timed three ways: by the exact SVD, by random projections (what scikit-learn takes for
+such rows by itself), and by the eigenvectors of the D x D covariance, at d = 10 only.
 """,
     found="""
+By defaults GKPCA is below KPCA at d = 5 and d = 10; from d = 15 on the two are about
+equal. By the letter on raw pixels GKPCA is below KPCA, but both are poor and far above
+PCA; on rows of unit length the letter gives a tie at d = 5 and 10. Other choices,
+errors at d = 5 / d = 10 with standardised columns and the graph of all pairs, on seeds
+0 to 19, which are not among those reported (`python -m benchmarks.image_choices
+faces`):
+
+| rows, width | points | KPCA | strength 0.1 | 0.3 | 1 | 3 |
+| --- | --- | --- | --- | --- | --- | --- |
+| raw, median | as is | .050/.032 | .049/.031 | .048/.030 | .047/.027 | .034/.020 |
+| raw, median | centred | .050/.032 | .033/.013 | .045/.001 | .000/.002 | .001/.002 |
+| unit, median | as is | .033/.030 | .033/.030 | .033/.030 | .033/.030 | .033/.029 |
+| unit, median | centred | .033/.030 | .032/.019 | .033/.011 | .045/.001 | .003/.002 |
+| unit, s^2 = 1 | as is | .039/.026 | .039/.026 | .039/.026 | .037/.024 | .038/.023 |
+| unit, s^2 = 1 | centred | .039/.026 | .032/.019 | .033/.016 | .045/.000 | .005/.001 |
+
+With graphs of ten neighbours as well, GKPCA is below KPCA in 81 of 96 such numbers,
+equal to three digits in 12 and above in 3. Two of these 3 are at d = 5 and strength 1
+on rows of unit length: with that in place of raw pixels our defaults would not show the
+ordering at d = 5. What the paper says of time depends on what is meant by PCA: kernel
+methods are far faster than the eigenvectors of the covariance, but not than random
+projections, and a graph makes a fit no faster here.
 """,
 )
 

@@ -214,14 +214,14 @@ readings. *The letter on raw pixels* (in [0, 1]): K - gamma L as it stands, V'V 
 correlations of all pairs. No entry of K off its diagonal is above 0.001 (on pixels from
 0 to 255 all are 0), so K is the identity, KPCA has nothing to tell, and GKPCA has the
 eigenvectors of L whatever gamma is. *The letter on rows of unit length*: that one
-change. gamma is 0.1, which the paper has for its other graph experiment. *Defaults*:
-`GraphKernelPCA(d, graph=graph)` on the pixels, that is the median width, K centred,
-strength 1; columns are standardised before the SVM. The one thing done to the graph:
-every coordinate is measured from its mean over the images, since the correlations of
-coordinates as they are lie above 0.94 for every pair and say next to nothing. The
-embedding sees all 66 images, never a label. Time is that of a fit on one thread. PCA is
-timed three ways: by the exact SVD, by random projections (what scikit-learn takes for
-such rows by itself), and by the eigenvectors of the D x D covariance, at d = 10 only.
+change. gamma is 0.1, which the paper prints for LNEG. *Defaults*: `GraphKernelPCA(d,
+graph=graph)` on the pixels, that is the median width, K centred, strength 1; columns
+are standardised before the SVM. The one thing done to the graph: every coordinate is
+measured from its mean over the images, since the correlations of coordinates as they
+are lie above 0.94 for every pair and say next to nothing. The embedding sees all 66
+images, never a label. Time is that of a fit on one thread. PCA is timed three ways: by
+the exact SVD, by random projections (what scikit-learn takes for such rows by itself),
+and by the eigenvectors of the D x D covariance, at d = 10 only.
 """,
     found="""
 By defaults GKPCA is below KPCA at d = 5 and d = 10; from d = 15 on the two are about

@@ -54,7 +54,7 @@ def kernel_methods(gaussian: Any, gaussians: Any, **words: Any) -> dict[str, Mak
 
 
 #: the paper's formulas: M = K - gamma L, nothing centred or scaled, V'V = I; gamma is
-#: not given for these experiments, 0.1 is what the paper has in its Section V.C
+#: not given for these experiments; 0.1 is what the paper prints for LNEG
 BY_THE_LETTER = kernel_methods(
     ONE_GAUSSIAN,
     TEN_GAUSSIANS,

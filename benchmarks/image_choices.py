@@ -66,7 +66,9 @@ def objects(seeds=range(3), dimensions=(5, 10, 15, 20, 30)):
     y = images.target
 
     def error(Z):
-        found = [clustered(Z[:, :d], y, seed)[0] for d in dimensions for seed in seeds]
+        found = [
+            clustered(Z[:, :d], y, seed, 10)[0] for d in dimensions for seed in seeds
+        ]
         return f"{np.mean(found):.3f}"
 
     rows = {"raw": images.data, "unit length": normalize(images.data)}

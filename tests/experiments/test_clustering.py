@@ -52,13 +52,13 @@ def test_a_panel_for_each_reading(measured):
 
 def test_the_tightest_clusters_count_not_those_that_look_right():
     Z, y = make_blobs(90, centers=3, cluster_std=0.3, random_state=0)
-    assert clustering.clustered(Z, y, 0) == (0.0, 0.0)
+    assert clustering.clustered(Z, y, 0, 10) == (0.0, 0.0)
     # classes that have nothing to do with the clusters: the best by classes is luck
     shuffled = np.random.default_rng(0).permutation(y)
-    by_inertia, by_class = clustering.clustered(Z, shuffled, 0)
+    by_inertia, by_class = clustering.clustered(Z, shuffled, 0, 10)
     assert by_class <= by_inertia
     assert by_inertia > 0.4
-    assert clustering.clustered(Z, shuffled, 0) == (by_inertia, by_class)
+    assert clustering.clustered(Z, shuffled, 0, 10) == (by_inertia, by_class)
 
 
 def test_fewer_columns_are_the_first_ones_unless_weights_are_learned(rng):

@@ -6,6 +6,8 @@ from graphfold.errors import GraphfoldError
 from graphfold.experiments import (
     brain,
     citations,
+    clustering,
+    faces,
     geometry,
     manifolds,
     readings,
@@ -17,6 +19,8 @@ from graphfold.experiments.protocol import Experiment
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
     for module in (
+        faces,
+        clustering,
         semi_supervised,
         swiss_roll,
         geometry,

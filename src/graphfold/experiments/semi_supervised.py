@@ -36,7 +36,8 @@ SHARES, FEW_SHARES = (0.0, 0.1, 0.2, 0.3, 0.5), (0.0, 0.1, 0.5)
 AGAINST_D = ("5-6", "7-8")
 PAIRS = (*AGAINST_D, "3-5", "4-9", "1-7")
 DIMENSIONS, TWO_DIMENSIONS = (2, 4, 6, 10), (2, 6)
-RAW = "letter, raw pixels"
+RAW, UNIT = "letter, raw pixels", "letter, rows of unit length"
+DEFAULT = "defaults, rows of unit length"
 
 #: sigma^2 = 1, gammas of 0.5 as they are, no centring; unit columns for the SVM
 LETTER = {
@@ -47,8 +48,8 @@ LETTER = {
 }
 READINGS: dict[str, dict[str, Any]] = {
     RAW: LETTER,
-    "letter, rows of unit length": LETTER,
-    "defaults": {},
+    UNIT: LETTER,
+    DEFAULT: {},
 }
 
 
@@ -114,7 +115,6 @@ def misclassified(Z: Array, y: Array, seed: int) -> Array:
 
 def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
     figure, axes = panels(2, 3, width=3.9, height=3.1)
-    reading = "letter, rows of unit length"
     shares = measured.levels("labels")
     for ax, pair in zip(axes[0], AGAINST_D, strict=False):
         curves(
@@ -124,7 +124,7 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
             by="labels",
             order=shares,
             title=f"digits {pair}, the letter at unit length",
-            reading=reading,
+            reading=UNIT,
             digits=pair,
             measure="error",
         )
@@ -135,7 +135,7 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
         by="labels",
         order=shares,
         title="digits 5-6, the library's defaults",
-        reading="defaults",
+        reading=DEFAULT,
         digits="5-6",
         measure="error",
     )
@@ -154,7 +154,7 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
             order=pairs,
             title=f"d = {d}" + (", rows not labelled" if kind != "error" else ""),
             xlabel="share of rows with a label",
-            reading=reading,
+            reading=UNIT,
             d=d,
             measure=kind,
         )
@@ -166,9 +166,9 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
 
 
 def claims(measured: Measured) -> list[Claim]:
-    shares = measured.levels("labels", reading="defaults")
+    shares = measured.levels("labels", reading=DEFAULT)
     found = []
-    for reading in ("letter, rows of unit length", "defaults"):
+    for reading in (UNIT, DEFAULT):
         here = {"reading": reading, "measure": "error"}
         for few, more in pairwise(shares):
             found.append(

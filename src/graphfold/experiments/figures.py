@@ -15,7 +15,6 @@ except ImportError:
         "experiments draw with matplotlib: pip install 'graphfold[plot]'"
     ) from None
 
-#: methods of the paper are drawn solid, those that join them dashed
 MARKERS = "osD^vP*Xph"
 GREY = "#555555"
 

@@ -78,12 +78,13 @@ def _claims(experiment: Experiment, out: Path) -> list[Claim]:
 
 
 def _summary(out: Path, done: list[Experiment]) -> str:
-    lines = [["experiment", "orderings of the paper", "of ours"], ["---"] * 3]
+    lines = [["experiment", "in short", "of the paper", "of ours"], ["---"] * 4]
     for experiment in done:
         judged = _claims(experiment, out)
         lines.append(
             [
                 f"[{experiment.title}](#{experiment.name.replace('_', '-')})",
+                " ".join(experiment.notes.in_short.split()),
                 _tally([c for c in judged if c.by_paper]),
                 _tally([c for c in judged if not c.by_paper]),
             ]

@@ -38,6 +38,7 @@ class Notes:
     left_open: str
     chosen: str
     found: str = ""
+    in_short: str = ""
 
 
 @dataclass(frozen=True)

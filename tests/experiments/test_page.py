@@ -1,0 +1,82 @@
+"""The page in the documentation, and the orderings that have to hold in it."""
+
+from pathlib import Path
+
+import pytest
+
+from graphfold.experiments import EXPERIMENTS, results
+from graphfold.experiments.page import page
+
+pytest.importorskip("matplotlib")
+DOCS = Path(__file__).parents[2] / "docs"
+RESULTS = DOCS / "reproduction"
+
+#: what the full run, of fifty runs each, has to show by a paired test
+REQUIRED = {
+    "faces": [
+        "defaults: error of GKPCA below KPCA, d = 5",
+        "defaults: error of GKPCA below KPCA, d = 10",
+    ],
+    "clustering": [
+        f"COIL20, defaults, 10 neighbours: {ours} below {other}, mean over d"
+        for ours in ("GMKPCA", "GKPCA")
+        for other in ("KPCA", "PCA")
+    ],
+    "semi_supervised": [
+        "defaults, rows of unit length: labels 0.5 below 0.3, mean over pairs and d",
+    ],
+    "manifolds": [
+        f"{surface}: {text}"
+        for surface in ("plane", "sphere")
+        for text in ("LNE below LLE, mean over k", "LNE below PCA, mean over k")
+    ],
+}
+
+
+def test_the_page_tells_the_results():
+    assert (DOCS / "reproduction.md").read_text() == page(RESULTS, DOCS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_results_are_of_a_full_run(name):
+    record = results.read_record(RESULTS / f"{name}.json")
+    experiment = EXPERIMENTS[name]
+    assert not record["quick"]
+    assert record["seeds"][0] == experiment.first_seed
+    assert len(record["seeds"]) == (experiment.most_runs or 50)
+    assert len(record["commits"]) == 1
+    assert "dirty" not in record["commits"][0]
+    for kind in ("png", "svg", "csv", "md"):
+        assert (RESULTS / f"{name}.{kind}").is_file()
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_orderings_of_the_paper(name):
+    measured = results.read_measured(RESULTS / f"{name}.csv")
+    judged = {claim.text: claim for claim in EXPERIMENTS[name].claims(measured)}
+    for text in REQUIRED[name]:
+        assert judged[text].verdict == "holds", judged[text].evidence
+
+
+@pytest.mark.parametrize(("surface", "best"), [("plane", 0.174), ("sphere", 0.172)])
+def test_two_manifolds_are_told_apart_better_than_in_the_paper(surface, best):
+    measured = results.read_measured(RESULTS / "manifolds.csv")
+    error = measured.mean(surface=surface, method="chosen here, scaled")
+    assert error < best
+    pca = measured.mean(surface=surface, method="PCA")
+    assert abs(pca - 0.5) < 0.05
+
+
+def test_what_is_chosen_is_the_best_of_the_sweep():
+    from graphfold.experiments import manifolds, readings
+
+    measured = results.read_measured(RESULTS / "readings.csv")
+    means = {
+        pair: measured.mean(reading=pair[0], columns=pair[1])
+        for pair in readings.ranked(measured)
+    }
+    best = next(iter(means))
+    chosen = means[manifolds.CHOSEN, readings.SCALED]
+    # readings that agree to a standard error are one: the simplest of them is taken
+    error = measured.standard_error(reading=best[0], columns=best[1])
+    assert chosen <= means[best] + error

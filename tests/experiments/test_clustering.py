@@ -81,7 +81,7 @@ def test_drivers_are_embedded_and_clustered(monkeypatch):
     real(load_drivface)
     monkeypatch.setattr(clustering, "DATA", {"DrivFace": load_drivface})
     few = {**methods.BY_DEFAULT, "GLPCA": methods.OTHERS["GLPCA"]}
-    reading = clustering.Reading(few, 10, clustering.as_they_are)
+    reading = clustering.Reading(few, 10, methods.unchanged)
     monkeypatch.setattr(clustering, "READINGS", {clustering.TEN: reading})
     prepared = clustering.prepare(QUICK)
     numbers = clustering.measure(900, prepared, QUICK)

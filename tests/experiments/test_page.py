@@ -7,7 +7,6 @@ import pytest
 from graphfold.experiments import EXPERIMENTS, results
 from graphfold.experiments.page import page
 
-pytest.importorskip("matplotlib")
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "reproduction"
 

@@ -8,6 +8,7 @@ from scipy import stats
 from graphfold.errors import GraphfoldError
 from graphfold.experiments import EXPERIMENTS
 from graphfold.experiments.protocol import Claim, Measured, Scope, claim_of
+from graphfold.experiments.results import read_measured, write_measured
 
 COLUMNS = ("method", "d")
 
@@ -87,6 +88,31 @@ def test_runs_that_differ_are_not_paired(measured):
     del measured.by_cell["a", 2][40]
     with pytest.raises(GraphfoldError, match="different runs"):
         measured.is_below("x", {"method": "a"}, {"method": "b"})
+    del measured.by_cell["b", 2][41]  # as many, but of other seeds
+    with pytest.raises(GraphfoldError, match="different runs"):
+        measured.is_below("x", {"method": "a"}, {"method": "b"})
+
+
+def test_one_run_decides_nothing():
+    claim = claim_of("x", [-0.5])
+    assert claim.verdict == "not tested"
+    assert claim.evidence == "-0.5000, one run"
+
+
+@pytest.mark.parametrize("through_a_file", [False, True])
+def test_rounding_makes_no_difference(through_a_file, tmp_path):
+    errors = {"a": [31 / 66, 33 / 66], "b": [32 / 66, 32 / 66]}
+    runs = {
+        seed: {("a", d): errors["a"][(seed + d) % 2] for d in (0, 1)}
+        | {("b", d): errors["b"][(seed + d) % 2] for d in (0, 1)}
+        for seed in range(3)
+    }
+    measured = Measured.from_runs(COLUMNS, runs)
+    if through_a_file:
+        write_measured(tmp_path / "x.csv", measured)
+        measured = read_measured(tmp_path / "x.csv")
+    claim = measured.is_below("x", {"method": "a"}, {"method": "b"})
+    assert claim.verdict == "a tie"
 
 
 def test_seeds_of_choices_are_never_those_of_results():
@@ -105,6 +131,7 @@ def test_experiments_say_what_they_are():
     for name, experiment in EXPERIMENTS.items():
         assert experiment.name == name
         notes = experiment.notes
-        for text in (experiment.title, notes.paper, notes.left_open, notes.chosen):
+        assert experiment.title
+        for text in vars(notes).values():
             assert text.strip()
         assert np.array(experiment.columns).size == len(set(experiment.columns))

@@ -10,8 +10,6 @@ from graphfold import datasets
 from graphfold.experiments import EXPERIMENTS, results
 from tests.conftest import real
 
-pytest.importorskip("matplotlib")
-
 #: experiment, then words of claims that have to hold in the mean; $ is the end
 HOLD = {
     "faces": ["defaults: error of GKPCA below KPCA"],

@@ -13,10 +13,9 @@ import pytest
 from graphfold.cli import main
 from graphfold.errors import GraphfoldError
 from graphfold.experiments import EXPERIMENTS, Scope, experiment_named, reproduce
+from graphfold.experiments.missing import sentence_on_missing
 from graphfold.experiments.page import page
-from graphfold.experiments.runner import sentence_on_missing
 
-pytest.importorskip("matplotlib")
 QUICK = Scope(quick=True)
 NAME = "readings"  # needs no data; two seconds a run
 
@@ -58,6 +57,54 @@ def test_runs_of_another_version_are_measured_again(done):
     path.write_text(json.dumps(run))
     again = reproduce([NAME], out=out, scope=QUICK, runs=2, jobs=1)[NAME]
     assert again.by_cell == measured.by_cell
+
+
+def test_runs_that_are_broken_are_measured_again(done):
+    out, measured = done
+    (out / NAME / "run-900.json").write_text('{"seed": 90')
+    (out / NAME / "prepared.npz").write_bytes(b"PK")
+    again = reproduce([NAME], out=out, scope=QUICK, runs=2, jobs=1)[NAME]
+    assert again.by_cell == measured.by_cell
+
+
+def test_a_quick_pass_does_not_replace_a_full_one(tmp_path):
+    (tmp_path / f"{NAME}.json").write_text('{"quick": false}')
+    with pytest.raises(GraphfoldError, match=f"has a full run of {NAME}"):
+        reproduce([NAME], out=tmp_path, scope=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["all", NAME], 'give "all" or names, not both'),
+        ([NAME, "--page", "nowhere/page.md"], "--page must be in a folder"),
+        (["nothing"], "there is no experiment 'nothing'; there are faces"),
+    ],
+)
+def test_mistakes_are_told_before_work(words, said, tmp_path, capsys):
+    assert main(["reproduce", *words, "--out", str(tmp_path / "out")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("runs", ["0", "-1", "two", "1.5"])
+def test_runs_are_counted(runs, capsys):
+    with pytest.raises(SystemExit):
+        main(["reproduce", NAME, "--runs", runs])
+    assert "must be a whole number from 1" in capsys.readouterr().err
+
+
+def test_a_run_that_fails_names_its_seed(tmp_path):
+    np.savez(tmp_path / "neurolib_gw.npz", timeseries=np.ones((5, 94, 3)))
+    command = ["reproduce", "brain", "--quick", "--data", str(tmp_path)]
+    answer = subprocess.run(
+        [sys.executable, "-m", "graphfold", *command, "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+    )
+    assert answer.returncode == 2
+    assert "neurolib_gw.npz must hold" in answer.stderr
+    assert "Traceback" not in answer.stderr
 
 
 def test_fresh_forgets(done):

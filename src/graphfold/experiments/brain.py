@@ -129,11 +129,12 @@ def measure(
                 numbers[HALVES, graph, HALF, strength] = unlike(Z, again, selves)
     for n, X in scans.items():
         test(embedded(X, graphs[OWN], "auto"), AUTO, n, NONE)
-    alone = [LaplacianEigenmaps(D, graph=A).fit(second[0]) for A in graphs[OWN]]
+    alone = [LaplacianEigenmaps(D, graph=A).fit(scans[HALF][0]) for A in graphs[OWN]]
     test([each.embedding_ for each in alone], ALONE, HALF, NONE)
     effect, p_value = prepared["gain"].T
     numbers["graph_gain: smallest effect", OWN, series.shape[-1], NONE] = effect.min()
     numbers["graph_gain: largest p", OWN, series.shape[-1], NONE] = p_value.max()
+    # the table tells one measure after the other
     return {cell: numbers[cell] for cell in sorted(numbers, key=lambda cell: cell[0])}
 
 

@@ -41,15 +41,11 @@ class Reading(NamedTuple):
     rows: Callable[[Array], Array]
 
 
-def as_they_are(X: Array) -> Array:
-    return X
-
-
 READINGS = {
-    RAW: Reading(methods.BY_THE_LETTER, 100, as_they_are),
+    RAW: Reading(methods.BY_THE_LETTER, 100, methods.unchanged),
     UNIT: Reading(methods.BY_THE_LETTER, 100, normalize),
-    DEFAULT: Reading(methods.BY_DEFAULT, 100, as_they_are),
-    TEN: Reading(methods.BY_DEFAULT | methods.OTHERS, 10, as_they_are),
+    DEFAULT: Reading(methods.BY_DEFAULT, 100, methods.unchanged),
+    TEN: Reading(methods.BY_DEFAULT | methods.OTHERS, 10, methods.unchanged),
 }
 
 
@@ -151,9 +147,13 @@ def claims(measured: Measured) -> list[Claim]:
     for name in DATA:
         for reading in READINGS:
             here: dict[str, Any] = {"data": name, "reading": reading}
-            for lower in ("GMKPCA", "GKPCA"):
-                found += [below(lower, other, **here) for other in ("KPCA", "PCA")]
-            found += [below("GMKPCA", other, **here) for other in ("GPCA", "GKPCA")]
+            # the text compares GMKPCA with KPCA, GPCA and GKPCA, by 100 neighbours
+            printed = reading != TEN
+            for other in ("KPCA", "GPCA", "GKPCA"):
+                found.append(below("GMKPCA", other, printed, **here))
+            found.append(below("GMKPCA", "PCA", False, **here))
+            for other in ("KPCA", "PCA"):
+                found.append(below("GKPCA", other, False, **here))
         here = {"data": name, "reading": TEN}
         found += [below("GMKPCA", other, False, **here) for other in methods.OTHERS]
     return found
@@ -182,10 +182,10 @@ of unit length*: that one change, with which sigma^2 from 0.01 to 1 becomes a se
 range. *Defaults*: `GraphKernelPCA(d, graph=graph)`, that is the median width (ten
 widths about it for GMKPCA), K centred, strength 1, columns scaled by their kernel
 energy. *Defaults, 10 neighbours*: COIL20 has 72 images of an object, so that 100
-neighbours lie in other objects too, whatever the pixels are; 10 is what this library
-takes when it is not told (on the 66 drivers 100 neighbours are all the others). Methods
-of others join by their defaults, RPCAG and FRPCAG with the normalised Laplacian, RPCAG
-to a duality gap of 1 %.
+neighbours lie in other objects too, whatever the pixels are; 10 is what a
+`NeighborGraph` of this library takes when it is not told (on the 66 drivers 100
+neighbours are all the others). Methods of others join by their defaults, RPCAG and
+FRPCAG with the normalised Laplacian, RPCAG to a duality gap of 1 %.
 """,
     found="""
 With the paper's 100 neighbours GMKPCA is not clearly the lowest on COIL20 by any

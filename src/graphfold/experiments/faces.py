@@ -56,21 +56,17 @@ def between_all_centred(points: Array) -> Any:
     return CorrelationGraph(n_neighbors=None).build(points - points.mean(axis=0))
 
 
-def as_it_is(X: Array) -> Array:
-    return X
-
-
 def only(chosen: Mapping[str, methods.Make]) -> dict[str, methods.Make]:
     return {name: chosen[name] for name in OF_THE_PAPER}
 
 
 LETTERS, SVM = only(methods.BY_THE_LETTER), SVC(kernel="linear")
 READINGS = {
-    RAW: Reading(LETTERS, as_it_is, between_all, SVM),
+    RAW: Reading(LETTERS, methods.unchanged, between_all, SVM),
     UNIT: Reading(LETTERS, normalize, between_all, SVM),
     DEFAULT: Reading(
         only(methods.BY_DEFAULT) | methods.OTHERS,
-        as_it_is,
+        methods.unchanged,
         between_all_centred,
         make_pipeline(StandardScaler(), SVM),
     ),
@@ -80,7 +76,7 @@ READINGS = {
 def prepare(scope: Scope) -> dict[str, Array]:
     """The embeddings: the labels play no part in them, nor does chance."""
     drivers = load_drivface(scope.data_dir)
-    arrays = {"X": drivers.data, "points": drivers.points, "y": drivers.target}
+    arrays = {"y": drivers.target}  # no pixel goes into a file of results
     for name, reading in READINGS.items():
         X, graph = reading.rows(drivers.data), reading.graph(drivers.points)
         found = methods.embeddings(reading.methods, X, graph, dimensions(scope))
@@ -100,16 +96,17 @@ def measure(
                 Z = prepared[f"{name}/{method}/{d}"]
                 guessed = cross_val_predict(reading.classifier, Z, y, cv=folds)
                 numbers[name, method, d, "error"] = float(np.mean(guessed != y))
-    return numbers | seconds(prepared, dimensions(scope))
+    return numbers | seconds(scope)
 
 
-def seconds(prepared: Mapping[str, Array], among: tuple[int, ...]) -> dict[Cell, float]:
+def seconds(scope: Scope) -> dict[Cell, float]:
     """What a fit of each of the paper's methods takes, by our defaults."""
-    X, graph = prepared["X"], between_all_centred(prepared["points"])
+    drivers = load_drivface(scope.data_dir)
+    X, graph = drivers.data, between_all_centred(drivers.points)
     numbers: dict[Cell, float] = {}
     timed = {**only(methods.BY_DEFAULT), RANDOM: randomised}
     for method, make in timed.items():
-        for d in among:
+        for d in dimensions(scope):
             took = by_the_clock(partial(make(graph, d).fit_transform, X))
             numbers[DEFAULT, method, d, "seconds"] = took
     took = by_the_clock(partial(pca_by_covariance, X, TIMED_AT))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from graphfold.experiments.protocol import Measured
+from graphfold.io import write_atomically
 from graphfold.plot import COLOURS
 
 try:
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 except ImportError:
     raise ImportError(
@@ -17,6 +21,18 @@ except ImportError:
 
 MARKERS = "osD^vP*Xph"
 GREY = "#555555"
+
+
+def write_figure(figure: Any, out: Path, name: str) -> None:
+    """``name.png`` and ``name.svg``, the same bytes for the same figure."""
+    formats: dict[str, dict[str, Any]] = {
+        "png": {"dpi": 130},
+        "svg": {"metadata": {"Date": None}, "dpi": 130},  # of what is rasterised
+    }
+    with rc_context({"svg.hashsalt": name}):
+        for kind, more in formats.items():
+            save = functools.partial(figure.savefig, format=kind, **more)
+            write_atomically(str(out / f"{name}.{kind}"), save)
 
 
 def panels(

@@ -21,12 +21,14 @@ of our own, by one command:
 
     graphfold reproduce all --data DIR --runs 50 --out results/
 
-The paper prints numbers in its Table I only; everything else are figures, so what
+The paper prints numbers in its Table I only and shows all else in figures, so what
 compares is the *ordering* of methods. Numbers are means over runs, standard errors in
-brackets. An ordering is judged by a paired t test over the runs: it *holds* or *does
-not hold* where p < 0.05, else it is *a tie*. Runs of one data set share its rows, so p
-says how sure the mean over folds, draws and starts is, not what another data set would
-give.
+brackets. An ordering is judged by a t test over the runs, paired by their seeds: it
+*holds* or *does not hold* where p < 0.05, else it is *a tie*. "Whose" says who claims
+the ordering; with which reading of the paper is part of its text. Runs of one data set
+share its rows, so p says how sure the mean over folds, draws and starts is, not what
+another data set would give, and choices that were made on other seeds of the same data
+have seen its rows and labels.
 """
 
 
@@ -49,27 +51,32 @@ def page(out: Path, beside: Path) -> str:
 
 def _where_from(out: Path, done: list[Experiment]) -> str:
     records = [results.read_record(out / f"{each.name}.json") for each in done]
-    lines = [["experiment", "commit", "seeds", "seconds of a run"], ["---"] * 4]
+    heads = ["experiment", "commit", "runs", "seeds", "preparing", "a run"]
+    lines = [heads, ["---"] * len(heads)]
     for record in records:
         seeds, seconds = record["seeds"], record["seconds_per_run"]
         lines.append(
             [
                 f"`{record['experiment']}`",
                 ", ".join(record["commits"]),
+                f"{len(seeds)}, quick" if record["quick"] else str(len(seeds)),
                 f"{seeds[0]} to {seeds[-1]}",
-                f"{sum(seconds) / len(seconds):.1f}",
+                f"{record['seconds_preparing']:.0f} s",
+                f"{sum(seconds) / len(seconds):.1f} s",
             ]
         )
     first = records[0]
     versions = ", ".join(
         f"{name} {first[name]}" for name in ("python", "numpy", "scipy", "scikit-learn")
     )
-    total = sum(sum(record["seconds_per_run"]) for record in records) / 60
+    preparing = sum(record["seconds_preparing"] for record in records)
+    running = sum(sum(record["seconds_per_run"]) for record in records)
+    minutes = (preparing + running / first["cores"]) / 60
     return (
         "## Where the numbers come from\n\n"
         f"{results.markdown_table(lines)}\n"
-        f"{versions}; {first['cores']} cores, one BLAS thread a run; {total:.0f} "
-        "minutes of runs in all, on as many processes as there are cores.\n"
+        f"{versions}. Each run has a process with one BLAS thread; on {first['cores']} "
+        f"cores preparing and runs add up to {minutes:.0f} minutes.\n"
     )
 
 

@@ -58,12 +58,16 @@ class Claim:
 
     @property
     def verdict(self) -> str:
+        if np.isnan(self.p_value):
+            return "not tested"
         if self.p_value >= LEVEL:
             return "a tie"
         return "holds" if self.holds else "does not hold"
 
     @property
     def evidence(self) -> str:
+        if np.isnan(self.p_value):
+            return f"{self.difference:+.4f}, one run"
         sure = f"p = {self.p_value:.1g}" if self.standard_error else "in every run"
         return f"{self.difference:+.4f} ({self.standard_error:.4f}), {sure}"
 
@@ -103,13 +107,18 @@ class Measured:
 
         A column may be asked for by one value or by a list of them.
         """
+        return np.array(list(self.by_seed(**chosen).values()))
+
+    def by_seed(self, **chosen: Any) -> dict[int, float]:
+        """As ``per_run``, under the seeds that all cells have, in their order."""
         cells = self.select(**chosen)
         if not cells:
             raise GraphfoldError(f"nothing was measured for {chosen}")
         seeds = sorted(set.intersection(*(set(self.by_cell[cell]) for cell in cells)))
-        return np.array(
-            [np.mean([self.by_cell[cell][seed] for cell in cells]) for seed in seeds]
-        )
+        return {
+            seed: float(np.mean([self.by_cell[cell][seed] for cell in cells]))
+            for seed in seeds
+        }
 
     def mean(self, **chosen: Any) -> float:
         return float(self.per_run(**chosen).mean())
@@ -126,10 +135,14 @@ class Measured:
         by_paper: bool = True,
     ) -> Claim:
         """The claim that ``lower`` is below ``upper``, by a paired test over seeds."""
-        first, second = self.per_run(**lower), self.per_run(**upper)
-        if len(first) != len(second):
+        first, second = self.by_seed(**lower), self.by_seed(**upper)
+        if first.keys() != second.keys():
             raise GraphfoldError(f"{lower} and {upper} were measured in different runs")
-        return claim_of(text, first - second, by_paper=by_paper)
+        differences = [
+            0.0 if np.isclose(a, b, rtol=ROUNDING, atol=0) else a - b
+            for a, b in zip(first.values(), second.values(), strict=True)
+        ]
+        return claim_of(text, differences, by_paper=by_paper)
 
     def select(self, **chosen: Any) -> list[Cell]:
         """The cells that match, in order of appearance."""
@@ -147,11 +160,16 @@ class Measured:
 def claim_of(text: str, differences: Any, *, by_paper: bool = True) -> Claim:
     """The claim that differences are below zero, by a t test.
 
-    Where all are the same there is nothing to test: they decide by themselves.
+    Where all are the same there is nothing to test: they decide by themselves. One run
+    decides nothing.
     """
     differences = np.asarray(differences, dtype=np.float64)
     mean, error = float(differences.mean()), standard_error(differences)
-    if error > 0:
+    if abs(mean) <= ROUNDING * np.abs(differences).max():
+        mean = 0.0
+    if len(differences) < 2:
+        p = float("nan")
+    elif error > 0:
         p = float(stats.ttest_1samp(differences, 0.0).pvalue)
     else:
         p = 0.0 if mean else 1.0

@@ -33,13 +33,14 @@ def write_measured(path: Path, measured: Measured) -> None:
     for cell, runs in measured.by_cell.items():
         chosen = dict(zip(measured.columns, cell, strict=True))
         summary = (measured.mean(**chosen), measured.standard_error(**chosen))
-        values = (f"{runs[seed]:.6g}" if seed in runs else "" for seed in seeds)
+        # the shortest digits that give the number back: ties stay ties
+        values = (repr(runs[seed]) if seed in runs else "" for seed in seeds)
         writer.writerow([*cell, *(f"{value:.6g}" for value in summary), *values])
     write_text(path, stream.getvalue())
 
 
 def read_measured(path: Path) -> Measured:
-    """What ``write_measured`` has written, to six digits."""
+    """What ``write_measured`` has written."""
     with open(path, newline="") as stream:
         header, *lines = list(csv.reader(stream))
     n = header.index(_SUMMARY[0])
@@ -71,8 +72,7 @@ def markdown(experiment: Experiment, measured: Measured) -> str:
 def pivoted(measured: Measured, across: str, **chosen: Any) -> str:
     """Markdown: the values of ``across`` side by side, everything else in rows.
 
-    Columns that are chosen are left out. A row whose cells differ in ``across`` only
-    by there being one of them has its number in the first column that fits.
+    Columns that are chosen are left out; what was not measured is left empty.
     """
     heads = measured.levels(across, **chosen)
     shown = [c for c in measured.columns if c != across and c not in chosen]

@@ -13,32 +13,33 @@ import multiprocessing
 import os
 import platform
 import signal
-import subprocess
 import sys
 import time
 import warnings
+import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-import graphfold
 from graphfold.arrays import Array
-from graphfold.datasets import data_file
 from graphfold.errors import GraphfoldError, GraphfoldWarning
 from graphfold.experiments import results
 from graphfold.experiments.catalogue import EXPERIMENTS, experiment_named
+from graphfold.experiments.figures import write_figure
+from graphfold.experiments.missing import absent_files, sentence_on_missing
 from graphfold.experiments.progress import Progress
 from graphfold.experiments.protocol import Cell, Experiment, Measured, Scope
+from graphfold.experiments.provenance import commit, provenance
 from graphfold.io import write_atomically
 
 FULL_RUNS, QUICK_RUNS = 50, 3
-_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+_MARKS = "__marks__"
 
 
 def reproduce(
@@ -67,6 +68,7 @@ def reproduce(
     there, which are named on the standard error stream (an error if none is left)
     """
     chosen = [experiment_named(name) for name in names or list(EXPERIMENTS)]
+    _refuse_to_replace_full_results(chosen, Path(out), scope)
     runs = runs or (QUICK_RUNS if scope.quick else FULL_RUNS)
     lacking = absent_files(chosen, scope)
     able = [each for each in chosen if not each.missing(lacking)]
@@ -90,34 +92,53 @@ def _run(
 ) -> Measured:
     started = time.perf_counter()
     seeds = experiment.seeds(scope, runs)
-    here = _provenance(scope)
+    here = provenance(scope)
     done = {seed: _read_run(folder, seed, here) for seed in seeds}
     to_do = [seed for seed, run in done.items() if run is None]
     progress = Progress(experiment.name, len(seeds), len(seeds) - len(to_do))
     progress.stage("preparing")
     _prepare(experiment, folder, scope, here)
     if to_do:
-        tasks = [
-            pool.submit(measure_run, experiment.name, seed, scope, folder, here)
+        tasks = {
+            pool.submit(
+                measure_run, experiment.name, seed, scope, folder, here, commit()
+            ): seed
             for seed in to_do
-        ]
+        }
         for task in as_completed(tasks):
-            seed, run = task.result()
-            done[seed] = run
+            done[tasks[task]] = _answer(task, f"{experiment.name}, seed {tasks[task]}")
             progress.step()
     numbers = {seed: run for seed, run in done.items() if run is not None}
     measured = Measured.from_runs(
         experiment.columns, {seed: run["numbers"] for seed, run in numbers.items()}
     )
-    record = _record(experiment, seeds, list(numbers.values()), here)
+    record = _record(experiment, seeds, list(numbers.values()), here, folder)
     _write(experiment, folder.parent, measured, _prepared(folder), record)
     progress.close(time.perf_counter() - started)
     return measured
 
 
+def _answer(task: Any, what: str) -> dict[str, Any]:
+    try:
+        return dict(task.result())
+    except BrokenProcessPool:
+        raise GraphfoldError(
+            f"a worker process died ({what}), perhaps for want of memory: run again "
+            "with fewer --jobs, it goes on where it stopped"
+        ) from None
+    except Exception as error:
+        error.add_note(f"in {what}")
+        raise
+
+
 def measure_run(
-    name: str, seed: int, scope: Scope, folder: Path, here: dict[str, Any]
-) -> tuple[int, dict[str, Any]]:
+    name: str,
+    seed: int,
+    scope: Scope,
+    folder: Path,
+    here: dict[str, Any],
+    at: str | None,
+) -> dict[str, Any]:
     """One run in a process of its own; writes its file and returns what is in it."""
     experiment = experiment_named(name)
     started = time.perf_counter()
@@ -130,34 +151,44 @@ def measure_run(
     run = {
         "seed": seed,
         "seconds": round(seconds, 3),
-        "commit": _commit(),
+        "commit": at,
         **here,
         "numbers": rows,
     }
     results.write_text(_run_file(folder, seed), json.dumps(run))
-    return seed, {**run, "numbers": _by_cell(rows)}
+    return {**run, "numbers": _by_cell(rows)}
 
 
 def _prepare(
     experiment: Experiment, folder: Path, scope: Scope, here: dict[str, Any]
 ) -> None:
-    path = folder / "prepared.npz"
-    marks = np.array(json.dumps(here, sort_keys=True))
-    if path.is_file():
-        with np.load(path, allow_pickle=False) as content:
-            if str(content["__provenance__"]) == str(marks):
-                return
+    """Make the arrays that all runs share, unless they are there."""
+    if _preparation(folder).get("of") == here:
+        return
+    started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphfoldWarning)
         arrays = experiment.prepare(scope)
-    content = {**arrays, "__provenance__": marks}
+    seconds = round(time.perf_counter() - started, 3)
+    marks = json.dumps({"of": here, "commit": commit(), "seconds": seconds})
+    content: dict[str, Any] = {**arrays, _MARKS: np.array(marks)}
+    path = folder / "prepared.npz"
     write_atomically(str(path), lambda stream: np.savez(stream, **content))
+
+
+def _preparation(folder: Path) -> dict[str, Any]:
+    """Of what, at which commit, how long; empty where there is none that is whole."""
+    try:
+        with np.load(folder / "prepared.npz", allow_pickle=False) as content:
+            return dict(json.loads(str(content[_MARKS])))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return {}
 
 
 @functools.lru_cache(maxsize=2)
 def _arrays_of(path: Path, changed: int) -> dict[str, Array]:
     with np.load(path, allow_pickle=False) as content:
-        return {key: content[key] for key in content if key != "__provenance__"}
+        return {key: content[key] for key in content if key != _MARKS}
 
 
 def _prepared(folder: Path) -> dict[str, Array]:
@@ -176,27 +207,11 @@ def _write(
     results.write_text(
         out / f"{experiment.name}.md", results.markdown(experiment, measured)
     )
-    figure = experiment.draw(measured, prepared)
-    formats: dict[str, dict[str, Any]] = {
-        "png": {"dpi": 130},
-        "svg": {"metadata": {"Date": None}, "dpi": 130},
-    }
-    for kind, more in formats.items():
-        save = functools.partial(figure.savefig, format=kind, **more)
-        write_atomically(str(out / f"{experiment.name}.{kind}"), save)
+    write_figure(experiment.draw(measured, prepared), out, experiment.name)
     results.write_record(out / f"{experiment.name}.json", record)
 
 
-# -- where numbers come from -----------------------------------------------------------
-
-
-def _provenance(scope: Scope) -> dict[str, Any]:
-    """What has to be the same for runs to go together."""
-    return {
-        "graphfold": graphfold.__version__,
-        "quick": scope.quick,
-        **{name: version(name) for name in _LIBRARIES},
-    }
+# -- files -----------------------------------------------------------------------------
 
 
 def _record(
@@ -204,29 +219,19 @@ def _record(
     seeds: list[int],
     done: list[dict[str, Any]],
     here: dict[str, Any],
+    folder: Path,
 ) -> dict[str, Any]:
+    prepared = _preparation(folder)
     return {
         "experiment": experiment.name,
-        "commits": sorted({str(run["commit"]) for run in done}),
+        "commits": sorted({str(of["commit"]) for of in (prepared, *done)}),
         **here,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "seeds": seeds,
+        "seconds_preparing": prepared["seconds"],
         "seconds_per_run": [run["seconds"] for run in done],
     }
-
-
-@functools.cache
-def _commit() -> str | None:
-    """Of the working copy that graphfold is installed from, if it is one."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    try:
-        answer = subprocess.run(
-            command, cwd=Path(__file__).parent, capture_output=True, text=True
-        )
-    except OSError:
-        return None
-    return answer.stdout.strip() or None
 
 
 def _run_file(folder: Path, seed: int) -> Path:
@@ -234,10 +239,10 @@ def _run_file(folder: Path, seed: int) -> Path:
 
 
 def _read_run(folder: Path, seed: int, here: dict[str, Any]) -> dict[str, Any] | None:
-    path = _run_file(folder, seed)
-    if not path.is_file() or not (folder / "prepared.npz").is_file():
-        return None
-    run = json.loads(path.read_text())
+    try:
+        run = json.loads(_run_file(folder, seed).read_text())
+    except (OSError, ValueError):
+        return None  # not there, or broken by another hand
     if any(run.get(key) != value for key, value in here.items()):
         return None  # another version, or a quick run: measured again
     return {**run, "numbers": _by_cell(run["numbers"])}
@@ -247,35 +252,21 @@ def _by_cell(rows: list[list[Any]]) -> dict[Cell, float]:
     return {tuple(row[:-1]): row[-1] for row in rows}
 
 
+def _refuse_to_replace_full_results(
+    experiments: Sequence[Experiment], out: Path, scope: Scope
+) -> None:
+    for experiment in experiments if scope.quick else ():
+        path = out / f"{experiment.name}.json"
+        if path.is_file() and not results.read_record(path)["quick"]:
+            raise GraphfoldError(
+                f"{out} has a full run of {experiment.name}, which a quick one would "
+                "replace: give --out another folder"
+            )
+
+
 def _forget(folder: Path) -> None:
     for path in [*folder.glob("run-*.json"), *folder.glob("prepared.npz")]:
         path.unlink()
-
-
-# -- data that are not there -----------------------------------------------------------
-
-
-def absent_files(experiments: Sequence[Experiment], scope: Scope) -> dict[str, str]:
-    """Data sets that experiments need and that are not there: name to sentence."""
-    absent = {}
-    for name in dict.fromkeys(name for each in experiments for name in each.files):
-        try:
-            data_file(name, scope.data_dir)
-        except FileNotFoundError as error:
-            absent[name] = str(error)
-    return absent
-
-
-def sentence_on_missing(lacking: dict[str, str], scope: Scope) -> str:
-    """Which file, where it is usually found, and what runs without it."""
-    everything = list(EXPERIMENTS.values())
-    absent = {**lacking, **absent_files(everything, scope)}
-    without = [each.name for each in everything if not each.missing(absent)]
-    stopped = [each.name for each in everything if each.missing(lacking)]
-    return (
-        f"{'; '.join(lacking.values())}; {' and '.join(stopped)} cannot run, "
-        f"{', '.join(without)} can"
-    )
 
 
 # -- processes -------------------------------------------------------------------------

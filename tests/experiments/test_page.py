@@ -20,6 +20,10 @@ REQUIRED = {
         f"COIL20, defaults, 10 neighbours: {ours} below {other}, mean over d"
         for ours in ("GMKPCA", "GKPCA")
         for other in ("KPCA", "PCA")
+    ]
+    + [
+        f"COIL20, letter, rows of unit length: GMKPCA below {other}, mean over d"
+        for other in ("KPCA", "GPCA", "GKPCA")
     ],
     "semi_supervised": [
         "defaults, rows of unit length: labels 0.5 below 0.3, mean over pairs and d",

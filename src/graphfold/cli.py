@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
@@ -139,8 +138,6 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     names = [name for name in arguments.names if name != "all"]
     if "all" in arguments.names and names:
         raise GraphfoldError(f'give "all" or names, not both; got {arguments.names}')
-    if arguments.page and not os.path.isdir(os.path.dirname(arguments.page) or "."):
-        raise GraphfoldError(f"--page must be in a folder; {arguments.page} is not")
     scope = Scope(arguments.quick, arguments.data)
     measured = reproduce(
         names,

@@ -77,7 +77,6 @@ def test_a_quick_pass_does_not_replace_a_full_one(tmp_path):
     ("words", "said"),
     [
         (["all", NAME], 'give "all" or names, not both'),
-        ([NAME, "--page", "nowhere/page.md"], "--page must be in a folder"),
         (["nothing"], "there is no experiment 'nothing'; there are faces"),
     ],
 )

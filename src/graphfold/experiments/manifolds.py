@@ -147,14 +147,15 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
         colours = np.array(COLOURS)[[1, 0]][prepared[f"{surface}/labels"]]
         for ax, key in zip(row[1:5], names[2:], strict=True):
             Z = prepared[key]
-            ax.scatter(Z[:, 0], Z[:, 1], c=colours, s=5, linewidths=0)
+            points = {"c": colours, "linewidths": 0, "rasterized": True}
+            ax.scatter(Z[:, 0], Z[:, 1], s=5, **points)
             ax.set_title(key.split("/")[1], fontsize=10, loc="left")
             ax.set_xticks([])
             ax.set_yticks([])
         place = row[0].get_subplotspec()
         row[0].remove()
         solid = figure.add_subplot(place, projection="3d")
-        solid.scatter(*prepared[names[1]].T, c=colours, s=4)
+        solid.scatter(*prepared[names[1]].T, c=colours, s=4, rasterized=True)
         solid.set_title(f"{surface} + trefoil", fontsize=10, loc="left")
         solid.set_axis_off()
         solid.set_box_aspect(None, zoom=1.5)

@@ -34,7 +34,9 @@ have seen its rows and labels.
 
 def write_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
     """Write the page of every experiment that has results in the folder ``out``."""
-    results.write_text(Path(path), page(Path(out), Path(path).parent))
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    results.write_text(path, page(Path(out), path.parent))
 
 
 def page(out: Path, beside: Path) -> str:

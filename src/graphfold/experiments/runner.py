@@ -66,6 +66,16 @@ def reproduce(
     -------
     dict from name to the numbers of all runs; without experiments whose data are not
     there, which are named on the standard error stream (an error if none is left)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from graphfold.experiments import Scope, reproduce
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     quick = Scope(quick=True)
+    ...     numbers = reproduce(["readings"], out=folder, scope=quick, runs=1, jobs=1)
+    >>> numbers["readings"].mean(reading="LLE", columns="scaled") < 0.5
+    True
     """
     chosen = [experiment_named(name) for name in names or list(EXPERIMENTS)]
     _refuse_to_replace_full_results(chosen, Path(out), scope)

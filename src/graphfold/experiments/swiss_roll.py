@@ -96,15 +96,16 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
     names = [key for key in prepared if key not in ("X", "place")]
     figure, axes = panels(2, 6, width=2.9, height=2.7)
     arc = prepared["place"][:, 0]
+    points: dict[str, Any] = {"c": arc, "s": 4, "linewidths": 0, "rasterized": True}
     axes[0, 0].remove()
     roll = figure.add_subplot(2, 6, 1, projection="3d")
-    roll.scatter(*prepared["X"].T, c=arc, cmap="viridis", s=3)
+    roll.scatter(*prepared["X"].T, **points)
     roll.set_title("the roll", fontsize=10, loc="left")
     roll.set_axis_off()
     places = [axes[1, 0], *axes[0, 1:], *axes[1, 1:]]  # PCA stands under the roll
     for ax, name in zip(places, names, strict=True):
         Z = prepared[name]
-        ax.scatter(Z[:, 0], Z[:, 1], c=arc, cmap="viridis", s=4, linewidths=0)
+        ax.scatter(Z[:, 0], Z[:, 1], **points)
         ax.set_title(name, fontsize=10, loc="left")
         ax.set_xticks([])
         ax.set_yticks([])

@@ -74,7 +74,7 @@ def pivoted(measured: Measured, across: str, **chosen: Any) -> str:
 
     Columns that are chosen are left out; what was not measured is left empty.
     """
-    heads = measured.levels(across, **chosen)
+    heads = in_order(measured.levels(across, **chosen))
     shown = [c for c in measured.columns if c != across and c not in chosen]
     place = measured.columns.index(across)
     rows = dict.fromkeys(
@@ -98,6 +98,12 @@ def pivoted(measured: Measured, across: str, **chosen: Any) -> str:
             ]
         )
     return markdown_table(lines)
+
+
+def in_order(values: list[Any]) -> list[Any]:
+    """Numbers by size; words stay where they are, before them."""
+    numbers = sorted(value for value in values if not isinstance(value, str))
+    return [value for value in values if isinstance(value, str)] + numbers
 
 
 def markdown_table(lines: list[list[str]]) -> str:

@@ -115,7 +115,7 @@ def misclassified(Z: Array, y: Array, seed: int) -> Array:
 
 def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
     figure, axes = panels(2, 3, width=3.9, height=3.1)
-    shares = measured.levels("labels")
+    shares = sorted(measured.levels("labels"))
     for ax, pair in zip(axes[0], AGAINST_D, strict=False):
         curves(
             ax,
@@ -216,6 +216,20 @@ as printed, no centring. *Defaults*: rows of unit length and the library's own r
 1,000 rows. Five pairs, labels drawn anew in each run, more labels holding the fewer.
 Beside the paper's error over all rows we report the error on **rows that had no
 label**: with half the labels given, half of the paper's test rows are not new.
+""",
+    found="""
+More labels lower the error over all rows, at every step in the mean over pairs and d,
+by the letter on rows of unit length and by defaults. Much of that is no learning: rows
+with a label are drawn to their digit, and they are counted. On **rows without a label**
+labels help at d = 2 where digits are hard to tell apart (5-6, 3-5, 4-9), and little or
+not at all for 7-8 and 1-7. By the letter they do harm at d = 6 (gammas of 0.5 as they
+are weigh more the more links there are). By defaults, whose strengths are measured in
+the kernel, labels help at d = 6 or make no difference. On raw pixels, with K nearly the
+identity, rows without a label are worse off with labels of others than without.
+""",
+    in_short="""
+The error falls with labels at every step. On rows that had none it falls for hard
+pairs at d = 2; at d = 6 it rises by the letter, and does not by defaults.
 """,
 )
 

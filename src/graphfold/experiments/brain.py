@@ -306,6 +306,10 @@ scan is very short does a weak graph help a little.
 Twins come somewhat nearer, but only by the fibres between them: without these the graph
 moves them apart.
 """,
+    in_short="""
+Fibres make embeddings of people alike, but so does any graph that all share; what
+fibres do beyond that is to foretell the activity of other people.
+""",
 )
 
 EXPERIMENT = Experiment(

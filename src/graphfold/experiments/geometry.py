@@ -210,8 +210,8 @@ surfaces: half-width 4 with a hole of radius 3.2, and radius 4. (On the plane, l
 ones that are offset by 2 come nearer still.) That LNE is below LLE is not the property
 of one geometry, nor of all: it is so on most that are concentric, but not where the
 plane is small and lies inside the trefoil, where both are near chance; not where the
-hole is so wide that LLE tells the two apart by itself; and for no plane that is offset
-by 4. The smaller noise changes little.
+hole is so wide that LLE tells the two apart by itself; and for few planes that are
+offset by 4. The smaller noise changes little.
 """,
     in_short="""
 The default is the nearest concentric geometry by the columns of PCA and LLE; LNE is

@@ -245,9 +245,9 @@ With graphs of ten neighbours as well, GKPCA is below KPCA in 81 of 96 such numb
 equal to three digits in 12 and above in 3. Two of these 3 are at d = 5 and strength 1
 on rows of unit length: with that in place of raw pixels our defaults would not show the
 ordering at d = 5. What the paper says of time depends on what is meant by PCA: kernel
-methods are far faster than the eigenvectors of the covariance and twice as fast as the
-exact SVD, but not faster than random projections, and a graph makes a fit no faster
-here.
+methods are far faster than the eigenvectors of the covariance and nearly twice as fast
+as the exact SVD; beside random projections they are a little faster or equal, as the
+load of the machine has it, and a graph makes a fit no faster here.
 """,
     in_short="""
 GKPCA below KPCA at d = 5 and 10 by defaults, with points measured from their means; by

@@ -9,7 +9,7 @@ from typing import Any
 from graphfold.errors import GraphfoldError
 from graphfold.experiments import results
 from graphfold.experiments.catalogue import EXPERIMENTS
-from graphfold.experiments.protocol import Claim, Experiment
+from graphfold.experiments.protocol import Claim, Experiment, Measured
 
 _HEAD = """# The paper, reproduced
 
@@ -131,6 +131,13 @@ def _told(experiment: Experiment, out: Path, figures: Path) -> str:
         f"## {experiment.title}\n\n"
         f"`graphfold reproduce {experiment.name}`\n\n{told}\n\n"
         f"![{experiment.title}]({figure})\n\n"
-        f"{results.markdown_table(lines)}\n"
-        f"{results.markdown(experiment, measured)}"
+        f"{results.markdown_table(lines)}\n{_numbers(experiment, measured)}"
     )
+
+
+def _numbers(experiment: Experiment, measured: Measured) -> str:
+    table = results.markdown(experiment, measured)
+    if experiment.table is not None:
+        return table
+    # hundreds of numbers: there for those who ask
+    return f"<details>\n<summary>All numbers</summary>\n\n{table}\n</details>\n"

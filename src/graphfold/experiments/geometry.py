@@ -206,12 +206,12 @@ surface, whatever their offset and noise.
 """,
     found="""
 Of the geometries with offset 0 and noise 0.1 the default is the nearest, on both
-surfaces: half-width 4 with a hole of radius 3.2, and radius 4. (On the plane, larger
-ones that are offset by 2 come nearer still.) That LNE is below LLE is not the property
-of one geometry, nor of all: it is so on most that are concentric, but not where the
-plane is small and lies inside the trefoil, where both are near chance; not where the
-hole is so wide that LLE tells the two apart by itself; and for few planes that are
-offset by 4. The smaller noise changes little.
+surfaces: half-width 4 with a hole of radius 3.2, and radius 4. (On the plane, some that
+are offset by 2 come nearer still.) That LNE is below LLE is not the property of one
+geometry, nor of all: it is so on most that are concentric, but not where the plane is
+small and lies inside the trefoil, where both are near chance; not where the hole is so
+wide that LLE tells the two apart by itself; and for few planes that are offset by 4.
+The smaller noise changes little.
 """,
     in_short="""
 The default is the nearest concentric geometry by the columns of PCA and LLE; LNE is

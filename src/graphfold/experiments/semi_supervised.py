@@ -152,7 +152,8 @@ def draw(measured: Measured, prepared: Mapping[str, Array]) -> Any:
             x="labels",
             by="digits",
             order=pairs,
-            title=f"d = {d}" + (", rows not labelled" if kind != "error" else ""),
+            title=f"the letter, d = {d}"
+            + (", rows not labelled" if kind != "error" else ""),
             xlabel="share of rows with a label",
             reading=UNIT,
             d=d,

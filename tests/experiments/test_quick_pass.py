@@ -17,7 +17,10 @@ HOLD = {
         "COIL20, defaults, 10 neighbours: GKPCA below KPCA",
         "COIL20, defaults, 10 neighbours: GMKPCA below PCA",
     ],
-    "semi_supervised": ["defaults, rows of unit length: labels", "5-6, d = 2"],
+    "semi_supervised": [
+        "defaults, rows of unit length: labels",
+        "defaults, rows of unit length: 5-6, d = 2",
+    ],
     "swiss_roll": ["Isomap below LLE"],
     "geometry": ["LNE below LLE"],
     "readings": ["the letter below LLE"],

@@ -185,7 +185,7 @@ def test_an_interrupt_leaves_whole_files_and_a_run_to_go_on(tmp_path):
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert said.splitlines()[-1] == "graphfold: stopped"
     assert "Traceback" not in said
     for path in (tmp_path / NAME).glob("run-*.json"):

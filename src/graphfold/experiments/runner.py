@@ -132,6 +132,7 @@ def _answer(task: Any, what: str) -> dict[str, Any]:
     try:
         return dict(task.result())
     except BrokenProcessPool:
+        time.sleep(1)  # an interrupt that has ended the worker reaches us too
         raise GraphfoldError(
             f"a worker process died ({what}), perhaps for want of memory: run again "
             "with fewer --jobs, it goes on where it stopped"

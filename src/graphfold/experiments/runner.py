@@ -132,7 +132,6 @@ def _answer(task: Any, what: str) -> dict[str, Any]:
     try:
         return dict(task.result())
     except BrokenProcessPool:
-        time.sleep(1)  # an interrupt that has ended the worker reaches us too
         raise GraphfoldError(
             f"a worker process died ({what}), perhaps for want of memory: run again "
             "with fewer --jobs, it goes on where it stopped"
@@ -296,5 +295,9 @@ def _workers(jobs: int) -> Iterator[Any]:
 
 
 def _die_quietly() -> None:
-    """An interrupt ends a worker at once; the traceback would say nothing."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """An interrupt ends a worker at once; the traceback would say nothing.
+
+    Where interrupts are ignored, as by a job in the background, workers ignore them.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)

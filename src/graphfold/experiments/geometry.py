@@ -71,10 +71,6 @@ GEOMETRIES = [
 ]
 
 
-def prepare(scope: Scope) -> dict[str, Array]:
-    return {}
-
-
 def measure(
     seed: int, prepared: Mapping[str, Array], scope: Scope
 ) -> dict[Cell, float]:
@@ -224,7 +220,6 @@ EXPERIMENT = Experiment(
     title="A choice: the geometry of the two manifolds",
     files=(),
     columns=COLUMNS,
-    prepare=prepare,
     measure=measure,
     draw=draw,
     claims=claims,

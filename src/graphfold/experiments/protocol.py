@@ -193,11 +193,11 @@ class Experiment:
     title : one line
     files : data sets that it reads, as ``graphfold.datasets`` names them
     columns : what names a number, such as ("data", "method", "d", "measure")
-    prepare : arrays that all runs share (no randomness), from the scope
     measure : the numbers of one run, from its seed, the arrays and the scope
     draw : a matplotlib figure, from the numbers and the arrays
     claims : the orderings to be judged, from the numbers
     notes : what the page says
+    prepare : arrays that all runs share (no randomness), from the scope; default: none
     across : the column whose values head the columns of the printed table
     table : Markdown of the numbers, where the general table does not do
     first_seed : of the runs that are reported; choices are made on other seeds
@@ -208,11 +208,11 @@ class Experiment:
     title: str
     files: tuple[str, ...]
     columns: tuple[str, ...]
-    prepare: Callable[[Scope], dict[str, Array]]
     measure: Callable[[int, Mapping[str, Array], Scope], dict[Cell, float]]
     draw: Callable[[Measured, Mapping[str, Array]], Any]
     claims: Callable[[Measured], list[Claim]]
     notes: Notes
+    prepare: Callable[[Scope], dict[str, Array]] = lambda scope: {}
     across: str = "d"
     table: Callable[[Measured], str] | None = None
     first_seed: int = 7000

@@ -108,10 +108,6 @@ def models(k: int) -> dict[str, Any]:
     }
 
 
-def prepare(scope: Scope) -> dict[str, Array]:
-    return {}
-
-
 def measure(
     seed: int, prepared: Mapping[str, Array], scope: Scope
 ) -> dict[Cell, float]:
@@ -253,7 +249,6 @@ EXPERIMENT = Experiment(
     title="A choice: how to read local nonlinear embedding",
     files=(),
     columns=COLUMNS,
-    prepare=prepare,
     measure=measure,
     draw=draw,
     claims=claims,

@@ -1,0 +1,1 @@
+export function renderReport(element) { element.textContent = ''; }

@@ -31,7 +31,7 @@ function move(panel, by) {
   const step = mat4.create();
   if (by.scale) mat4.fromScaling(step, [by.scale, by.scale, 1]);
   else mat4.fromTranslation(step, [by.shift[0], by.shift[1], 0]);
-  scatterplot.lookAt(mat4.multiply(next, step, next));
+  scatterplot.set({ cameraView: mat4.multiply(next, step, next) });
 }
 
 const MOVES = {

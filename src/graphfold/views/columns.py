@@ -96,13 +96,19 @@ def _counts_as_classes(values: Array) -> bool:
 def _classes(values: Array, missing: Array) -> tuple[list[Any], Array]:
     """Distinct values in order, and the number of each row's; missing is last."""
     known = values[~missing]
-    if known.dtype == object:
-        kinds = {type(value) for value in known.tolist()}
-        known = known.astype(str) if kinds != {int} else known.astype(np.int64)
-    classes, numbers = np.unique(known, return_inverse=True)
+    if known.dtype == object:  # strings of NumPy would lose a last "\0"
+        listed = known.tolist()
+        if {type(value) for value in listed} != {int}:
+            listed = [str(value) for value in listed]
+        classes = sorted(set(listed))
+        number_of = {value: number for number, value in enumerate(classes)}
+        numbers = np.fromiter((number_of[v] for v in listed), np.int64, len(listed))
+    else:
+        distinct, numbers = np.unique(known, return_inverse=True)
+        classes = distinct.tolist()
     codes = np.full(len(values), len(classes), dtype=np.int64)
     codes[~missing] = numbers.reshape(-1)
-    return classes.tolist(), codes
+    return classes, codes
 
 
 def _values(values: Any) -> Array:

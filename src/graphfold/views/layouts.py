@@ -30,7 +30,9 @@ def two_dimensional(Z: Array, layout: str, random_state: Any) -> Array:
 
         perplexity = min(30.0, (len(Z) - 1) / 3)
         start = "pca" if min(Z.shape) >= 2 else "random"
-        return TSNE(2, perplexity=perplexity, init=start, random_state=seed).fit_transform(Z)
+        return TSNE(
+            2, perplexity=perplexity, init=start, random_state=seed
+        ).fit_transform(Z)
     try:
         from umap import UMAP
     except ImportError:

@@ -33,7 +33,7 @@ class Blocks:
 
     def add_list(self, values: list[Any]) -> int:
         """Add strings or numbers, one a row; its number."""
-        return self._add(json.dumps(values, ensure_ascii=False).encode(), "json")
+        return self._add(json.dumps(values).encode(), "json")
 
     def add_bytes(self, content: bytes) -> int:
         """Add bytes as they are; its number."""

@@ -47,7 +47,8 @@ class Map:
     def _repr_html_(self) -> str:
         # a frame of its own: neither page can reach into the other
         return (
-            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
+            f'<iframe srcdoc="{html.escape(self.html)}" '
+            f'title="{html.escape(self.title)}" '
             'sandbox="allow-scripts allow-downloads" '
             'style="width:100%;height:640px;border:0"></iframe>'
         )
@@ -67,15 +68,16 @@ def fill(meta: dict[str, Any], blocks: Blocks) -> str:
         f'<script type="text/plain" id="block{i}">{content}</script>'
         for i, content in enumerate(blocks.encoded)
     ]
-    title = f"<title>{html.escape(meta['title'])}</title>"
+    title = html.escape(meta["title"]).encode(errors="replace").decode()
+    title = f"<title>{title}</title>"
     page = page.replace(_TITLE, title, 1).replace(_POLICY, _policy(page), 1)
     return page.replace(_DATA, "\n".join(parts), 1)
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    # no "<" can end the element; the two separators are no line ends in JSON
-    for sign in "<>&\u2028\u2029":
+    text = json.dumps(value, allow_nan=False)
+    # in ASCII, and no "<" that could end the element
+    for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 

@@ -33,7 +33,8 @@ class Source:
         graph = getattr(self.model, "graph_", None)
         if isinstance(graph, Mapping):
             return {str(name): part for name, part in graph.items()}
-        return {} if graph is None else {"graph": graph}
+        names = getattr(self.model, "graph_names_", ())
+        return {} if graph is None else {names[0] if names else "graph": graph}
 
 
 def read_sources(embedding: Any) -> list[Source]:

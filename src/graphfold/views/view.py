@@ -158,7 +158,9 @@ def _pack_view(
         block = blocks.add(source.Z[:, i], "f4")
         axes.append({"name": name, "block": block, "share": share})
     if len(axes) < source.Z.shape[1]:  # a table of one column
-        axes.append({"name": "", "block": blocks.add(source.Z[:, -1], "f4"), "share": None})
+        axes.append(
+            {"name": "", "block": blocks.add(source.Z[:, -1], "f4"), "share": None}
+        )
     layouts = []
     if layout is not None:
         flat = two_dimensional(source.Z, layout, random_state)

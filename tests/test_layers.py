@@ -13,7 +13,7 @@ LAYERS = [
     ["model", "io"],
     ["estimators"],
     ["datasets", "quality", "plot", "files"],
-    ["demo", "experiments"],
+    ["demo", "experiments", "view"],
     ["cli", "__main__", "__init__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

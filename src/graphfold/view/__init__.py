@@ -1,0 +1,1 @@
+"""Maps and reports of embeddings, to look at."""

@@ -13,7 +13,8 @@ LAYERS = [
     ["model", "io"],
     ["estimators"],
     ["datasets", "quality", "plot", "files"],
-    ["demo", "experiments", "view"],
+    ["views"],
+    ["demo", "experiments"],
     ["cli", "__main__", "__init__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

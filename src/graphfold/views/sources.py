@@ -116,10 +116,10 @@ def _coordinates(values: Any) -> Array:
 
 
 def _refuse_other_order(sources: list[Source]) -> None:
-    known = [source for source in sources if source.labels is not None]
-    for other in known[1:]:
-        if not np.array_equal(known[0].labels, other.labels):
+    known = [(s.name, s.labels) for s in sources if s.labels is not None]
+    for name, labels in known[1:]:
+        if not np.array_equal(known[0][1], labels):
             raise GraphfoldError(
                 "embedding must have the same rows in the same order in every part; "
-                f"{known[0].name!r} and {other.name!r} have other labels"
+                f"{known[0][0]!r} and {name!r} have other labels"
             )

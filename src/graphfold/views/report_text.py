@@ -19,7 +19,7 @@ def summary(report: dict[str, Any]) -> str:
     --------
     >>> import numpy as np
     >>> from graphfold import GraphKernelPCA
-    >>> from graphfold.view.report import report_of, summary
+    >>> from graphfold.views.report import report_of, summary
     >>> X = np.random.default_rng(0).random((50, 3))
     >>> print(summary(report_of(GraphKernelPCA(2).fit(X))).splitlines()[0])
     GraphKernelPCA: 50 rows x 3 columns -> 2 components

@@ -172,7 +172,7 @@ def class_codes(column: Any) -> Array | None:
 
     Examples
     --------
-    >>> from graphfold.view.report_quality import class_codes
+    >>> from graphfold.views.report_quality import class_codes
     >>> class_codes(["a", "b", None, "a", "b"]).tolist()
     [0, 1, -1, 0, 1]
     >>> class_codes([0.5, 1.5, 2.5, 3.5]) is None

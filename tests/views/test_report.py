@@ -23,8 +23,8 @@ from graphfold import (
 )
 from graphfold.errors import GraphfoldError
 from graphfold.quality import edge_overlap, graph_gain, neighbor_overlap, rewired
-from graphfold.view.report import report_of, summary
-from graphfold.view.report_quality import class_codes
+from graphfold.views.report import report_of, summary
+from graphfold.views.report_quality import class_codes
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_what_counts_as_classes(column, codes):
 
 
 def test_many_rows_are_sampled_for_classes(rng, monkeypatch):
-    monkeypatch.setattr("graphfold.view.report_quality.MANY", 50)
+    monkeypatch.setattr("graphfold.views.report_quality.MANY", 50)
     y = np.arange(200) % 2
     Z = rng.standard_normal((200, 2)) + 8 * y[:, None]
     accuracy, error = report_of(Z, labels=y)["quality"]

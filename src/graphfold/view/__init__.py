@@ -1,1 +1,0 @@
-"""Maps and reports of embeddings, to look at."""

@@ -42,7 +42,9 @@ def compared_map(folder):
     names = digits.labels
     rng = np.random.default_rng(0)
     fours, nines = (np.flatnonzero(digits.target == k) for k in (4, 9))
-    pairs = [(names[a], names[b]) for a, b in rng.permutation(fours)[:30].reshape(-1, 2)]
+    pairs = [
+        (names[a], names[b]) for a, b in rng.permutation(fours)[:30].reshape(-1, 2)
+    ]
     wrong = list(zip(names[fours[:6]], names[nines[:6]], strict=True))
     semi = SemiSupervisedGraphKernelPCA(
         2, graph=digits.graph, graph_strength=3.0, must_link=pairs + wrong
@@ -73,7 +75,7 @@ def take(browser, path, target, act=None, **settings):
             act(page)
         page.wait_for_timeout(700)  # moves and fades have ended
         page.screenshot(path=target)
-        assert page.errors == []
+        assert page.errors == [], page.errors
     return target
 
 

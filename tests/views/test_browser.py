@@ -1,5 +1,6 @@
 """The page in a real browser: what is drawn, asked, answered, and never executed."""
 
+import itertools
 import json
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_a_scale_filters_by_range(page, blobs):
 
 def test_trust_colours_the_points(page):
     page.select_option("#colour", label="trust")
-    assert "neighbours" in page.inner_text(".legend .about")
+    assert "in the embedding" in page.inner_text(".legend .about")
     page.hover(0)
     assert "trust" in page.inner_text("#card")
 
@@ -304,6 +305,57 @@ def test_nothing_is_cut_off(open_map, fitted, blobs, viewport):
     left, top, right, bottom = box_of(page)
     assert right - left > 300 and bottom - top > 300
     assert right <= viewport["width"]
+
+
+def test_fingers_move_zoom_and_draw(open_map, fitted, blobs):
+    page = open_map(fitted, browser_settings={"viewport": PHONE})
+    hand = page.context.new_cdp_session(page.page)
+    left, top, right, bottom = box_of(page)
+    x, y = (left + right) / 2, (top + bottom) / 2
+
+    def touch(kind, *places):
+        points = [{"x": px, "y": py, "id": i} for i, (px, py) in enumerate(places)]
+        hand.send(
+            "Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points}
+        )
+
+    apart = np.subtract(page.point(3), page.point(100))
+    touch("Start", (x - 40, y), (x + 40, y))
+    for half in (50, 60, 80):
+        touch("Move", (x - half, y), (x + half, y))
+    touch("End")
+    page.settle()
+    # twice as far between the fingers, twice as far between the points
+    now = np.subtract(page.point(3), page.point(100))
+    np.testing.assert_allclose(now, 2 * apart, rtol=0.02)
+    page.click("#reset")
+    page.wait_for_timeout(500)
+    page.click("#lasso")
+    page.evaluate("scrollTo(0, 0)")
+    corners = [(left + 3, top + 3), (right - 3, top + 3), (right - 3, bottom - 3)]
+    corners += [(left + 3, bottom - 3), (left + 3, top + 20)]
+    touch("Start", corners[0])
+    for start, end in itertools.pairwise(corners):
+        for share in (0.25, 0.5, 0.75, 1.0):
+            touch("Move", tuple(np.add(start, share * np.subtract(end, start))))
+            page.wait_for_timeout(20)
+    touch("End")
+    page.wait_for_state("s.selection.length > 100")
+
+
+def test_the_report_is_on_the_page(open_map, fitted, blobs):
+    X, target, _ = blobs
+    page = open_map({"PCA": X[:, :2], "ours": fitted}, labels=target, X=X)
+    page.click("#tab-report")
+    text = page.inner_text("#report")
+    for words in ("Side by side", "Eigenvalues", "Quality", "Parameters", "5-NN"):
+        assert words in text
+    assert page.locator("#report svg").count() >= 2
+    assert page.locator("#map").is_hidden()
+    page.focus("#tab-report")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#map").is_visible()
+    page.click_point(4)  # the map is where it was
 
 
 def test_images_on_the_card(open_map, blobs):

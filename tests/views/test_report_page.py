@@ -1,7 +1,5 @@
 """The report in a browser: figures are drawn, and what is text stays text."""
 
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,7 @@ import pytest
 
 from graphfold import Graph, GraphKernelPCA, SemiSupervisedGraphKernelPCA
 from graphfold.quality import graph_gain
-from graphfold.view.report import report_of
+from graphfold.views.report import report_of
 
 SOURCES = Path(__file__).parents[2] / "web" / "src"
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
@@ -20,26 +18,6 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 --accent: #c40; --bad: #c22; --good: #2a2; --warn: #b60; --c0: #46d; --c1: #eb1;
 --c2: #3a5; --c3: #a6f; }</style></head><body><div id="report"></div></body></html>"""
 HOSTILE = '<img src=x onerror="window.stolen=1"><script>window.stolen=1</script>'
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        path = None
-    if path is None:
-        if os.environ.get("GRAPHFOLD_REQUIRE_BROWSER"):
-            raise RuntimeError("playwright and chromium are required here")
-        pytest.skip("needs playwright and chromium")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=path,
-            args=["--no-sandbox", "--disable-background-networking", "--no-first-run"],
-        )
-        yield launched
-        launched.close()
 
 
 def answer(route):

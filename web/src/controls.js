@@ -30,7 +30,7 @@ export function createControls({ meta, store }) {
   if (meta.edges.length) parts.push(...graphs(meta, store));
   if (meta.neighbors) {
     parts.push(choice('show-neighbours', 'nearest in the data, of the selected point', 'neighbours', store),
-      h('p', { class: 'muted keys' }, h('span', { class: 'dash good' }), ' kept  ', h('span', { class: 'dash warn' }), ' lost on the map'));
+      h('p', { class: 'muted keys' }, h('span', { class: 'dash good' }), ' kept by the embedding  ', h('span', { class: 'dash warn' }), ' lost'));
   }
   const wrong = meta.violations.map((view) => (view ? view.must.length + view.cannot.length : 0));
   if (meta.violations.some(Boolean)) {

@@ -3,7 +3,7 @@ import { mat4 } from 'gl-matrix';
 import { byId, h } from './dom.js';
 
 const KEYS = [
-  ['drag, wheel', 'move, zoom'],
+  ['drag, wheel', 'move, zoom; two fingers do both'],
   ['click', 'select a point; Ctrl adds to the selection'],
   ['Shift and drag, or l', 'draw around points'],
   ['arrows, + and -, 0', 'move, zoom, all points'],
@@ -21,7 +21,7 @@ export function createHelp(program) {
   const rows = KEYS.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, key), h('td', {}, what)));
   dialog.append(h('h2', { id: 'help-title' }, 'Keys'), h('table', {}, h('tbody', {}, ...rows)),
     h('p', { class: 'muted' }, `Made by ${program}. This file is complete: it needs no network and sends nothing.`),
-    h('button', { onclick: () => dialog.close(), autofocus: true }, 'Close'));
+    h('button', { onclick: () => dialog.close() }, 'Close'));
   byId('help-button').addEventListener('click', () => dialog.showModal());
 }
 

@@ -3,6 +3,7 @@ import createScatterplot from 'regl-scatterplot';
 import { coloured, isDark, rgb, variable } from './colours.js';
 import { h } from './dom.js';
 import { endsOf, endsOfEdges } from './segments.js';
+import { listenToFingers } from './touch.js';
 
 const MARGIN = 0.92; // of the panel that the points fill
 const DENSE = 20000; // from so many points on opacity follows the density
@@ -157,6 +158,7 @@ export async function createPanel({ index, data, store, renderer, segments, plac
   }).observe(frame);
 
   // -- what happens here, and what happens elsewhere
+  listenToFingers({ canvas, scatterplot, store });
   scatterplot.subscribe('pointOver', (i) => store.set({ hover: { point: i, view: index } }, index));
   scatterplot.subscribe('pointOut', () => store.set({ hover: null }, index));
   scatterplot.subscribe('select', ({ points }) => store.set({ selection: [...points], focus: points.length === 1 ? points[0] : -1 }, index));
@@ -207,7 +209,8 @@ export async function createPanel({ index, data, store, renderer, segments, plac
         })));
       }
     } else if (choice.layout === undefined) {
-      parts.push(h('span', { class: 'muted' }, titles.map(([, text]) => text).filter(Boolean).join(' × ')));
+      const all = titles.map(([, text]) => text).filter(Boolean).join(' × ');
+      parts.push(h('span', { class: 'muted cut', title: all }, axes.map((axis) => axis.name).filter(Boolean).join(' × ')));
     }
     picker.replaceChildren(...parts);
   }

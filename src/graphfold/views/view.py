@@ -6,17 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator
-
 import graphfold
 from graphfold import check
 from graphfold.arrays import Array
-from graphfold.errors import GraphfoldError
-from graphfold.quality import neighbors_kept, trustworthiness
 from graphfold.views.columns import (
     named_columns,
-    number_column,
     pack_column,
     strings,
 )
@@ -27,13 +21,12 @@ from graphfold.views.links import (
     pair_positions,
     violations,
 )
+from graphfold.views.neighborhoods import Neighborhoods, neighborhoods
 from graphfold.views.packing import Blocks
 from graphfold.views.page import Map, fill
 from graphfold.views.pictures import pack_images
 from graphfold.views.report import report_of
 from graphfold.views.sources import Source, read_sources, row_ids
-
-_FEWEST = 3  # rows: fewer have no neighbours worth the name
 
 
 def view(
@@ -117,10 +110,11 @@ def view(
     columns = named_columns(labels, n)
     packed = [pack_column(name, column, blocks) for name, column in columns.items()]
     graphs = edges_of_rows(edges, sources, names, n)
-    neighbors = None
+    near = None
     if X is not None:
-        neighbors, trust = _neighborhoods(X, sources, n_neighbors, random_state, blocks)
-        packed += trust
+        near = neighborhoods(X, [s.Z for s in sources], n_neighbors, random_state)
+    if near is not None:
+        packed += near.columns(blocks)
     title = title if title is not None else _title(sources)
     meta = {
         "version": 1,
@@ -133,13 +127,13 @@ def view(
         "text": None if text is None else blocks.add_list(strings("text", text, n)),
         "images": None if images is None else pack_images(images, n, blocks),
         "edges": [pack_edges(name, graph, blocks) for name, graph in graphs.items()],
-        "neighbors": neighbors,
+        "neighbors": None if near is None else near.pack(blocks),
         "pairs": {
             "must": pair_positions("must_link", must_link, names, n),
             "cannot": pair_positions("cannot_link", cannot_link, names, n),
         },
         "violations": [violations(source, names, n) for source in sources],
-        "reports": _reports(sources, X, columns, gain, n_neighbors) if report else [],
+        "reports": _reports(sources, near, columns, gain) if report else [],
     }
     page = Map(fill(meta, blocks), str(title), n)
     if path is not None:
@@ -171,65 +165,26 @@ def _pack_view(
     return {"name": source.name, "formula": formula, "axes": axes, "layouts": layouts}
 
 
-def _neighborhoods(
-    X: Any, sources: list[Source], k: int, random_state: Any, blocks: Blocks
-) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """Who is near whom in X, whether each embedding kept it, and trust."""
-    n = len(sources[0].Z)
-    if not hasattr(X, "shape") or X.shape[0] != n:
-        X = np.asarray(X)
-    if len(X.shape) != 2 or X.shape[0] != n:
-        raise GraphfoldError(
-            f"X must have the {n} rows of the embedding; got shape {X.shape}"
-        )
-    if n < _FEWEST:
-        return None, []
-    k = min(check.integer_between("n_neighbors", k, 1, 1000), (n - 1) // 2)
-    k = max(k, 1)
-    found = [neighbors_kept(X, source.Z, k) for source in sources]
-    nearest = found[0].indices
-    neighbors = {
-        "k": k,
-        "block": blocks.add(nearest, "u4"),
-        "kept": [blocks.add(part.kept, "u1") for part in found],
-    }
-    trust = [
-        trustworthiness(X, source.Z, k, random_state=random_state) for source in sources
-    ]
-    return neighbors, [
-        number_column(
-            "trust",
-            trust,
-            blocks,
-            f"1: all of its {k} neighbours on the map are its neighbours in the data",
-        ),
-        number_column(
-            "neighbours kept",
-            [part.kept.mean(axis=1) for part in found],
-            blocks,
-            f"share of its {k} nearest rows in the data that are nearest on the map",
-        ),
-    ]
-
-
 def _reports(
     sources: list[Source],
-    X: Any,
+    near: Neighborhoods | None,
     columns: Mapping[str, Array],
     gain: Any,
-    n_neighbors: int,
 ) -> list[dict[str, Any]]:
-    first = next(iter(columns.values()), None)
-    return [
-        {
-            **report_of(
-                source.model, X=X, labels=first, gain=gain, n_neighbors=n_neighbors
-            ),
-            "name": source.name,
-        }
-        for source in sources
-        if isinstance(source.model, BaseEstimator)
-    ]
+    """The report of each estimator; of a bare embedding where quality is known."""
+    reports = []
+    for i, source in enumerate(sources):
+        if source.model is None and near is None and not columns:
+            continue
+        model = source.Z if source.model is None else source.model
+        known: dict[str, Any] = {"labels": columns, "gain": gain}
+        if near is not None:
+            known["n_neighbors"] = near.k
+            known |= {"trust": near.trust[i], "overlap": near.overlap(i)}
+        found = report_of(model, **known)
+        reports.append({**found, "name": source.name or found["name"]})
+        gain = None  # of the graph, not of an embedding: said once
+    return reports
 
 
 def _title(sources: list[Source]) -> str:

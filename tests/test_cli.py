@@ -152,9 +152,9 @@ MISTAKES = {
     ),
     "edge of names": (
         ["embed", "data.csv", "--graph", "names.csv", "-o", "o.csv"],
-        "row numbers",
+        "rows by number",
     ),
-    "folder": (["embed", "data.csv", "-o", "no/such/o.csv"], "No such file"),
+    "folder": (["embed", "data.csv", "-o", "no/such/o.csv"], "is not a folder"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -58,9 +59,7 @@ def _spectral(X: Array, d: int) -> Any:
 
 
 def _umap(X: Array, d: int) -> Any:
-    from umap import UMAP
-
-    return UMAP(n_components=d)
+    return import_module("umap").UMAP(n_components=d)
 
 
 METHODS: dict[str, Method] = {

@@ -107,7 +107,7 @@ class Console:
             warnings.simplefilter("always")
             for category in _HIDDEN:
                 warnings.simplefilter("ignore", category)
-            warnings.showwarning = self._show_warning
+            warnings.showwarning = self._show_warning  # type: ignore[assignment]
             yield
 
     def _show_warning(self, message: Any, category: type, *where: Any) -> None:

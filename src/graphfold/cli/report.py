@@ -10,7 +10,6 @@ from graphfold.cli.arguments import Parser, UsageError
 from graphfold.cli.models import read_columns
 from graphfold.cli.output import Console
 from graphfold.cli.sources import read_model, read_rows_of
-from graphfold.cli.summary import lines_of
 from graphfold.files import to_be_written
 
 
@@ -46,7 +45,7 @@ def add(commands: Any) -> Parser:
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Read, ask, and print."""
-    from graphfold.views.report import report_of
+    from graphfold.views.report import report_of, summary
 
     if arguments.output:
         to_be_written(arguments.output, (".html",))
@@ -64,8 +63,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     with console.stage("report", "looking at the model"):
         classes = next(iter(columns.values()), None)
         found = report_of(model, X=X, labels=classes, gain=gain)
-    for line in lines_of(found):
-        console.say(line)
+    console.say(summary(found))
     wrote = []
     if arguments.output:
         with console.stage("writing", f"writing {arguments.output}"):

@@ -110,7 +110,7 @@ def _from_matrix(matrix: Any, labels: Any, n: int, where: Any) -> Graph:
     shape = tuple(getattr(matrix, "shape", ()))
     if shape == (n, n):
         return Graph(sp.csr_array(matrix), nodes=labels)
-    if len(shape) == 2 and shape[1] in (2, 3) and shape[0] != shape[1]:
+    if len(shape) == 2 and shape[1] in (2, 3):
         edges = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
         weights = edges[:, 2].astype(float) if shape[1] == 3 else None
         return _from_ends(edges[:, 0], edges[:, 1], weights, labels, n, where)
@@ -155,7 +155,8 @@ def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
 
 def _of_text(place: Place) -> tuple[Any, Any, Any]:
     start = text.peek(place)
-    named = start.first[0].strip().lower() in _SOURCE
+    cells = {cell.strip().lower() for cell in start.first}
+    named = bool(cells & set(_SOURCE) and cells & set(_TARGET))
     if not named and start.second is not None and len(start.first) == 3:
         # a header of other words: its weight is none
         named = not text.is_number(start.first[2]) and text.is_number(start.second[-1])

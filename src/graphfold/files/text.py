@@ -57,15 +57,16 @@ def read_sheet(
     place: Place, width: int, *, header: bool, words: Collection[int]
 ) -> Sheet:
     """All rows of a file with ``width`` columns, of which ``words`` are text."""
-    for read in (_by_pyarrow, _by_numpy):
-        try:
-            sheet = read(place, width, header, words)
-        except (ValueError, StopIteration):
-            break  # one of them is enough to know that something is wrong
-        if sheet is not None:
-            if np.isfinite(sheet.numbers).all():
-                return sheet
-            break
+    if header and peek(place).second is None:
+        raise FileError(f"{place} must have at least one row below its first line")
+    try:
+        sheet = _by_pyarrow(place, width, header, words)
+        if sheet is None:
+            sheet = _by_numpy(place, width, header, words)
+        if np.isfinite(sheet.numbers).all():
+            return sheet
+    except (ValueError, OSError):
+        pass  # the slow way says what is wrong, and where
     return _cell_by_cell(place, width, header, words)
 
 
@@ -180,8 +181,6 @@ def _cell_by_cell(
                 else:
                     values.append(_number(place, cell, line, names[i]))
             numbers.append(values)
-    if not numbers:
-        raise FileError(f"{place} must have at least one row below its first line")
     return Sheet(
         np.array(numbers), {i: np.array(cells, dtype=str) for i, cells in kept.items()}
     )

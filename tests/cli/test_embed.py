@@ -1,205 +1,288 @@
-"""The command line: every format in and out, one sentence on a mistake."""
+"""``graphfold embed``: every format in and out, and what the options mean."""
 
-import subprocess
-import sys
+import json
+import warnings
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import graphfold
-from graphfold import Graph, GraphKernelPCA, NeighborGraph
-from graphfold.cli import main
-
-LABELS = [f"row{i}" for i in range(60)]
+from graphfold import (
+    Graph,
+    GraphKernelPCA,
+    NeighborGraph,
+    SemiSupervisedGraphKernelPCA,
+    responses,
+)
+from graphfold.cli import embed, main
+from graphfold.files import read_table
+from tests.cli.command import answer
+from tests.cli.command import graphfold as command
+from tests.cli.conftest import LABELS
 
 
 @pytest.fixture
-def edges(points):
-    return sp.triu(NeighborGraph(4).build(points).to_scipy()).nonzero()
+def known(edges):
+    return Graph.from_edges(LABELS[edges[0]], LABELS[edges[1]], nodes=LABELS)
 
 
-@pytest.fixture
-def expected(points, edges):
-    graph = Graph.from_edges(*edges, nodes=np.arange(60))
-    return GraphKernelPCA(3, graph=graph).fit_transform(points)
-
-
-def embed(folder, data, graph, output="out.csv", *more):
-    paths = [str(folder / data), "--graph", str(folder / graph)]
-    return main(["embed", *paths, "-d", "3", "-o", str(folder / output), *more])
-
-
-def write(folder, name, points, labels=None):
-    path = folder / name
-    if path.suffix in (".csv", ".tsv"):
-        frame = pd.DataFrame(points, index=labels)
-        frame.to_csv(
-            path, sep="\t" if path.suffix == ".tsv" else ",", index=labels is not None
-        )
+def write(path, points):
+    name = path.name
+    frame = pd.DataFrame(points, columns=list("abcde"))
+    if name.endswith((".csv", ".csv.gz")):
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".tsv":
+        frame.to_csv(path, index=False, sep="\t")
     elif path.suffix == ".parquet":
-        frame = pd.DataFrame(points, columns=list("abcde"))
-        if labels is not None:
-            frame.insert(0, "id", labels)
         frame.to_parquet(path)
     elif path.suffix == ".npy":
         np.save(path, points)
     elif path.suffix == ".npz":
         np.savez(path, X=points)
-    else:
+    elif path.suffix == ".mtx":
         scipy.io.mmwrite(path, points)
+    elif path.suffix == ".zarr":
+        pytest.importorskip("zarr").save_array(str(path), points)
+    else:
+        anndata = pytest.importorskip("anndata")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            anndata.AnnData(points).write_h5ad(path)
 
 
-def read(path):
-    if path.suffix == ".csv":
-        return pd.read_csv(path, index_col=0).to_numpy()
-    if path.suffix == ".tsv":
-        return pd.read_csv(path, sep="\t", index_col=0).to_numpy()
-    if path.suffix == ".parquet":
-        return pd.read_parquet(path).iloc[:, 1:].to_numpy()
-    if path.suffix == ".npy":
-        return np.load(path)
-    if path.suffix == ".npz":
-        return np.load(path)["embedding"]
-    return scipy.io.mmread(path)
-
-
-SUFFIXES = [".csv", ".tsv", ".npy", ".npz", ".parquet", ".mtx"]
+SUFFIXES = (
+    ".csv",
+    ".csv.gz",
+    ".tsv",
+    ".npy",
+    ".npz",
+    ".parquet",
+    ".mtx",
+    ".h5ad",
+    ".zarr",
+)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_every_format_in_and_out(suffix, points, edges, expected, tmp_path):
-    write(tmp_path, f"data{suffix}", points)
-    pd.DataFrame({"source": edges[0], "target": edges[1]}).to_csv(
-        tmp_path / "edges.csv", index=False
+def test_every_format_in_and_out(suffix, points, edges, tmp_path):
+    write(tmp_path / f"data{suffix}", points)
+    np.save(tmp_path / "edges.npy", np.column_stack(edges))
+    words = [f"data{suffix}", "--graph", "edges.npy", "-d", "3", "-o", f"out{suffix}"]
+    said = command("embed", *words, cwd=tmp_path)
+    assert said.stdout.endswith(f"\nwrote out{suffix}\n")
+    assert "60 rows, M = P (1 K[rbf]" in said.stdout
+    assert said.stderr == ""
+    graph = Graph.from_edges(*edges, nodes=np.arange(60))
+    expected = GraphKernelPCA(3, graph=graph).fit_transform(points)
+    found = read_table(tmp_path / f"out{suffix}", words=True).X
+    assert_allclose(np.asarray(found), expected, atol=1e-8)
+
+
+def write_graphs(folder, edges):
+    names = LABELS[edges[0]], LABELS[edges[1]]
+    frame = pd.DataFrame({"source": names[0], "target": names[1], "weight": 1.0})
+    frame.to_csv(folder / "g.csv", index=False)
+    frame.to_csv(folder / "g.tsv", index=False, header=False, sep="\t")
+    frame.to_parquet(folder / "g.parquet")
+    graph = nx.Graph()
+    graph.add_nodes_from(LABELS.tolist())
+    graph.add_edges_from(zip(*names, strict=True))
+    nx.write_graphml(graph, folder / "g.graphml")
+    A = nx.to_scipy_sparse_array(graph, nodelist=LABELS.tolist(), dtype=float)
+    np.save(folder / "g.npy", A.toarray())
+    sp.save_npz(folder / "g.npz", sp.csr_matrix(A))
+    scipy.io.mmwrite(folder / "g.mtx", sp.coo_matrix(A))
+
+
+def test_every_format_of_a_graph(folder, edges, known, points):
+    write_graphs(folder, edges)
+    kinds = ["csv", "tsv", "parquet", "graphml", "npy", "npz", "mtx"]
+    words = [word for kind in kinds for word in ("--graph", f"{kind}=g.{kind}")]
+    said = answer(
+        "embed",
+        "data.csv",
+        "--label-column",
+        "kind",
+        *words,
+        "-o",
+        "out.csv",
+        cwd=folder,
     )
-    assert embed(tmp_path, f"data{suffix}", "edges.csv", f"out{suffix}") == 0
-    assert_allclose(read(tmp_path / f"out{suffix}"), expected, atol=1e-9)
+    assert list(said["graph_weights"]) == kinds
+    weights = list(said["graph_weights"].values())
+    assert_allclose(weights, weights[0], rtol=1e-6)  # they are one graph
+    expected = GraphKernelPCA(2, graph=known).fit_transform(points, node_ids=LABELS)
+    found = read_table(folder / "out.csv", words=True)
+    assert found.labels.tolist() == LABELS.tolist()
+    assert_allclose(found.X, expected, atol=1e-2)  # of several graphs of that size
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".npy", ".npz", ".parquet", ".mtx"])
-def test_every_format_of_a_graph(suffix, points, edges, expected, tmp_path):
-    write(tmp_path, "data.csv", points)
-    path = tmp_path / f"graph{suffix}"
-    A = Graph.from_edges(*edges, nodes=np.arange(60)).to_scipy()
-    if suffix in (".csv", ".tsv", ".parquet"):
-        frame = pd.DataFrame({"source": edges[0], "target": edges[1]})
-        if suffix == ".parquet":
-            frame.to_parquet(path)
-        else:
-            frame.to_csv(path, sep="\t" if suffix == ".tsv" else ",", index=False)
-    elif suffix == ".npy":
-        np.save(path, np.column_stack(edges))
-    elif suffix == ".npz":
-        sp.save_npz(path, sp.csr_matrix(A))
-    else:
-        scipy.io.mmwrite(path, A)
-    assert embed(tmp_path, "data.csv", path.name) == 0
-    assert_allclose(read(tmp_path / "out.csv"), expected, atol=1e-9)
+def test_a_graph_among_the_annotations(points, edges, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    A = sp.coo_array((np.ones(len(edges[0])), edges), shape=(60, 60))
+    made = anndata.AnnData(points.astype(np.float64), obsp={"near": (A + A.T).tocsr()})
+    made.obs_names = LABELS.tolist()
+    made.obs["kind"] = np.where(points[:, 0] > 1, "high", "low")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made.write_h5ad(tmp_path / "cells.h5ad")
+    words = ["--graph", "obsp/near", "--label-column", "kind", "-o", "out.h5ad"]
+    said = answer("embed", "cells.h5ad", *words, cwd=tmp_path)
+    assert said["wrote"] == ["out.h5ad"]
+    graph = Graph(A + A.T, nodes=LABELS)
+    expected = GraphKernelPCA(2, graph=graph).fit_transform(points, node_ids=LABELS)
+    written = anndata.read_h5ad(tmp_path / "out.h5ad")
+    assert_allclose(written.obsm["X_graphfold"], expected, atol=1e-8)
+    assert_array_equal(written.X, points)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_names_in_the_first_column_are_labels(
-    suffix, points, edges, expected, tmp_path, rng
-):
+def test_names_in_the_first_column_are_labels(folder, points, known, rng):
     order = rng.permutation(60)
-    labels = np.array(LABELS)
-    write(tmp_path, f"data{suffix}", points[order], labels[order])
-    frame = pd.DataFrame(
-        {"source": labels[edges[0]], "target": labels[edges[1]], "w": 1.0}
+    frame = pd.read_csv(folder / "data.csv", index_col="id").iloc[order]
+    frame.to_csv(folder / "mixed.csv")
+    words = ["mixed.csv", "--label-column", "kind", "--graph", "edges.csv"]
+    assert main(["embed", *words, "-o", "out.csv"]) == 0
+    found = pd.read_csv(folder / "out.csv", index_col="id").loc[LABELS]
+    expected = GraphKernelPCA(2, graph=known).fit_transform(points, node_ids=LABELS)
+    assert_allclose(found[["component1", "component2"]], expected, atol=1e-8)
+    assert found["kind"].tolist() == np.where(points[:, 0] > 1, "high", "low").tolist()
+
+
+def fitted(*words):
+    """The model that embed saves for these options."""
+    code = main(["embed", *words, "-o", "out.npy", "--model", "model.npz", "--quiet"])
+    assert code == 0
+    return graphfold.load("model.npz")
+
+
+def test_the_model_can_be_kept(folder, capsys):
+    words = ["embed", "plain.npy", "-o", "out.npy", "--kernel", "linear"]
+    assert main([*words, "--model", "model.npz"]) == 0
+    said = capsys.readouterr()
+    assert "60 rows, M = P (1 K[linear]) P" in said.out
+    assert "wrote out.npy, model.npz" in said.out
+    assert_allclose(graphfold.load("model.npz").embedding_, np.load("out.npy"))
+
+
+def test_options_reach_the_estimator(folder, points):
+    model = fitted(
+        *("plain.npy", "-d", "4", "--kernel", "rbf", "--kernel", "linear"),
+        *("--neighbors", "3", "--strength", "2.5", "--laplacian", "combinatorial"),
+        *("--response", "diffusion=0.5", "--scaling", "unit", "--gamma", "0.3"),
+        *("--landmarks", "30", "--max-memory", "1GB", "--seed", "7"),
     )
-    frame.to_csv(tmp_path / "edges.csv", index=False, header=False)
-    assert embed(tmp_path, f"data{suffix}", "edges.csv") == 0
-    found = pd.read_csv(tmp_path / "out.csv", index_col="id")
-    assert_allclose(found.loc[LABELS], expected, atol=1e-8)
+    params = model.get_params(deep=False)
+    assert params["n_components"] == 4
+    assert params["kernel"] == ["rbf", "linear"]
+    assert isinstance(params["graph"], NeighborGraph)
+    assert params["graph"].n_neighbors == 3
+    assert isinstance(params["response"], responses.Diffusion)
+    assert params["response"].scale == 0.5
+    assert (params["graph_strength"], params["gamma"]) == (2.5, 0.3)
+    assert (params["laplacian"], params["scaling"]) == ("combinatorial", "unit")
+    assert (params["landmarks"], params["random_state"]) == (30, 7)
+    assert params["max_memory"] == "1GB"
 
 
-def test_the_model_can_be_kept(points, tmp_path, capsys):
-    write(tmp_path, "data.npy", points)
-    model = str(tmp_path / "model.npz")
-    arguments = ["embed", str(tmp_path / "data.npy"), "-o", str(tmp_path / "o.npy")]
-    assert main([*arguments, "--model", model, "--kernel", "linear"]) == 0
-    assert "60 rows, M = P (1 K[linear]) P" in capsys.readouterr().out
-    assert_allclose(graphfold.load(model).embedding_, np.load(tmp_path / "o.npy"))
+def test_no_kernel_is_the_graph_alone(folder):
+    model = fitted("plain.npy", "--kernel", "none", "--neighbors", "4")
+    assert model.kernel_names_ == []
 
 
-def test_the_strength_may_choose_itself(points, tmp_path, capsys):
-    write(tmp_path, "data.npy", points)
-    A = np.triu(np.random.default_rng(0).random((60, 60)) < 0.1, 1)
-    np.save(tmp_path / "graph.npy", (A + A.T).astype(float))
-    model = str(tmp_path / "model.npz")
-    more = ["--strength", "auto", "--model", model]
-    assert embed(tmp_path, "data.npy", "graph.npy", "o.npy", *more) == 0
-    assert graphfold.load(model).strength_path_.scored_by == "columns"
+def test_graphs_have_names(folder, edges):
+    np.save("g1.npy", np.column_stack(edges))
+    words = ["plain.npy", "--graph", "known=g1.npy", "--graph", "g1.npy"]
+    model = fitted(*words, "--neighbors", "3", "--strength", "auto")
+    assert model.graph_names_ == ["known", "g1", "neighbors"]
+    assert model.strength_path_.scored_by == "columns"
 
 
-MISTAKES = {
-    "no file": (["embed", "nothing.csv", "-o", "o.csv"], "nothing.csv is not a file"),
-    "unknown format": (["embed", "x.docx", "-o", "o.csv"], "must end in one of .csv"),
-    "unknown output": (["embed", "data.csv", "-o", "o.docx"], "must end in one of"),
-    "too many": (["embed", "data.csv", "-d", "99", "-o", "o.csv"], "between 1 and 60"),
-    "kernel": (["embed", "data.csv", "--kernel", "x", "-o", "o.csv"], "kernel must be"),
-    "words": (["embed", "words.csv", "-o", "o.csv"], "must hold numbers"),
-    "ragged": (["embed", "ragged.csv", "-o", "o.csv"], "line 3 has 1"),
-    "empty": (["embed", "empty.csv", "-o", "o.csv"], "it is empty"),
-    "several arrays": (["embed", "two.npz", "-o", "o.csv"], "one called X"),
-    "graph": (
-        ["embed", "data.csv", "--graph", "data.csv", "-o", "o.csv"],
-        "list edges",
-    ),
-    "edge of names": (
-        ["embed", "data.csv", "--graph", "names.csv", "-o", "o.csv"],
-        "rows by number",
-    ),
-    "folder": (["embed", "data.csv", "-o", "no/such/o.csv"], "is not a folder"),
-}
+def test_a_few_classes_are_listened_to(folder, points):
+    kinds = np.where(points[:, 0] > 1, "high", "low").astype(object)
+    kinds[10:] = ""
+    pd.DataFrame({"id": LABELS, "kind": kinds}).to_csv("few.csv", index=False)
+    words = ["data.csv", "--label-column", "kind", "--semi-supervised"]
+    assert fitted(*words).constraint_report_.n_labelled == 60
+    words = ["plain.npy", "--labels", "few.csv:kind", "--semi-supervised"]
+    model = fitted(*words)
+    y = [kind or None for kind in kinds]
+    expected = SemiSupervisedGraphKernelPCA(2).fit_transform(points, y)
+    assert_allclose(model.embedding_, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize(("arguments", "text"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_gets_one_sentence(
-    arguments, text, points, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "data.csv", points)
-    (tmp_path / "words.csv").write_text("a,b\nx,1\ny,z\n")
-    (tmp_path / "ragged.csv").write_text("1,2\n3,4\n5\n")
-    (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "names.csv").write_text("u,v\n")
-    (tmp_path / "names.csv").write_text("x,y\n")
-    np.savez(tmp_path / "two.npz", a=np.ones(3), b=np.ones(3))
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert text in error
-    assert error.startswith("graphfold: ")
-    assert "Traceback" not in error
+def test_pairs_of_the_map_are_listened_to(folder):
+    (folder / "must.csv").write_text("source,target\nrow0,row1\nrow2,row3\n")
+    (folder / "cannot.csv").write_text("source,target\nrow0,row9\n")
+    both = {"must_link": [["row4", "row5"]], "cannot_link": [["row4", "row6"]]}
+    (folder / "links.json").write_text(json.dumps(both))
+    data = ["data.csv", "--label-column", "kind"]
+    apart = ["--must-link", "must.csv", "--cannot-link", "cannot.csv"]
+    report = fitted(*data, *apart, "--links", "links.json").constraint_report_
+    assert (report.n_must_pairs, report.n_cannot_pairs) == (3, 2)
+    report = fitted(*data, "--must-link", "links.json").constraint_report_
+    assert (report.n_must_pairs, report.n_cannot_pairs) == (1, 0)
 
 
-def test_debug_shows_the_traceback(tmp_path):
-    with pytest.raises(ValueError, match="not a file"):
-        main(["--debug", "embed", "nothing.csv", "-o", "o.csv"])
+def test_json_says_all_and_warnings_are_listed(folder):
+    (folder / "more.csv").write_text("row0,row1\nrow1,x9\n")
+    words = ["data.csv", "--label-column", "kind", "--graph", "more.csv", "-o", "o.csv"]
+    found = command("embed", *words, "--json", cwd=folder)
+    said = json.loads(found.stdout)
+    assert found.stdout.count("\n") == 1
+    assert said["command"] == "embed"
+    assert (said["rows"], said["columns"], said["components"]) == (60, 5, 2)
+    assert said["estimator"] == "GraphKernelPCA"
+    assert said["converged"] is True
+    assert said["wrote"] == ["o.csv"]
+    assert set(said["stage_seconds"]) == {"reading", "fitting", "writing"}
+    names = [warning["name"] for warning in said["warnings"]]
+    assert names == ["UnknownRowsWarning", "DisconnectedGraphWarning"]
+    lines = found.stderr.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("graphfold: warning: UnknownRowsWarning: 1 edges of")
 
 
-def test_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
-    pytest.importorskip("matplotlib", reason="the picture needs the plot extra")
-    path = tmp_path / "demo.png"
-    assert main(["demo", "-o", str(path)]) == 0
-    output = capsys.readouterr().out
-    scores = {
-        line.split()[0]: [float(word) for word in line.split()[1:3]]
-        for line in output.splitlines()
-        if line.startswith(("PCA", "KernelPCA", "GraphKernelPCA"))
-    }
-    assert scores["GraphKernelPCA"][0] > scores["KernelPCA"][0] + 0.15
-    assert scores["GraphKernelPCA"][1] < scores["KernelPCA"][1] - 0.1
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert path.stat().st_size > 20_000
+def test_quiet_says_nothing(folder):
+    (folder / "more.csv").write_text("row0,row1\nrow1,x9\n")
+    words = ["data.csv", "--label-column", "kind", "--graph", "more.csv", "-o", "o.csv"]
+    found = command("--quiet", "embed", *words, cwd=folder)
+    assert found.stdout == found.stderr == ""
 
 
-def test_the_installed_command_and_the_module_answer():
-    result = subprocess.run(
-        [sys.executable, "-m", "graphfold", "--version"], capture_output=True, text=True
-    )
-    assert result.stdout.strip() == graphfold.__version__
+def test_a_long_fit_is_announced(folder, capsys, monkeypatch):
+    monkeypatch.setattr(embed, "MANY_ROWS", 10)
+    monkeypatch.setattr(embed, "LONG", 0.0)
+    assert main(["embed", "plain.npy", "-o", "out.npy"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("graphfold: stored kernel of 60 rows")
+    assert "; --landmarks 1000 takes about" in said
+
+
+def test_the_map_is_asked_for_with_all_that_is_known(folder, points, monkeypatch):
+    asked = {}
+
+    def view(model, path, **more):
+        asked.update(more, model=model, path=path)
+
+    monkeypatch.setattr(graphfold, "view", view, raising=False)
+    words = ["data.csv", "--label-column", "kind", "-o", "o.csv", "--map", "map.html"]
+    assert main(["embed", *words]) == 0
+    assert isinstance(asked["model"], GraphKernelPCA)
+    assert asked["path"] == "map.html"
+    assert list(asked["labels"]) == ["kind"]
+    assert asked["ids"].tolist() == LABELS.tolist()
+    assert_allclose(asked["X"], points)
+
+
+def test_a_map_is_written(folder):
+    pytest.importorskip("graphfold.views")
+    words = ["data.csv", "--label-column", "kind", "-o", "o.csv", "--map", "map.html"]
+    said = answer("embed", *words, cwd=folder)
+    assert said["wrote"] == ["o.csv", "map.html"]
+    page = (folder / "map.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html")

@@ -47,7 +47,7 @@ class Console:
         if self.json:
             more: dict[str, Any] = {"warnings": self.warnings}
             if self.seconds:
-                more["seconds"] = self.seconds
+                more["stage_seconds"] = self.seconds
             self._print(json.dumps(plain(content | more), allow_nan=False))
 
     def _print(self, text: str) -> None:
@@ -146,5 +146,6 @@ def _cut(text: str) -> str:
     try:
         width = os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
-        width = 80
+        width = 0
+    width = width or 80  # some terminals do not know theirs
     return text if len(text) < width else text[: max(width - 4, 1)] + "..."

@@ -45,8 +45,6 @@ def add(commands: Any) -> Parser:
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Read, ask, and print."""
-    from graphfold.views.report import report_of, summary
-
     if arguments.output:
         to_be_written(arguments.output, (".html",))
     if arguments.gain and not arguments.data:
@@ -60,6 +58,8 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.gain:
         with console.stage("gain", "comparing the graph with rewired copies"):
             gain = _gain(model, X)
+    from graphfold.views.report import report_of, summary
+
     with console.stage("report", "looking at the model"):
         classes = next(iter(columns.values()), None)
         found = report_of(model, X=X, labels=classes, gain=gain)

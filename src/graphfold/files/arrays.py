@@ -46,12 +46,17 @@ def _of_npy(place: Place) -> Any:
     try:
         return np.load(place.path, mmap_mode="r" if large else None, allow_pickle=False)
     except ValueError as error:
-        if "allow_pickle" in str(error):
+        if "allow_pickle" in str(error) and _begins_as_npy(place):
             raise FileError(
                 f"{place} holds Python objects, which are not read because loading "
                 "them would run code: save an array of numbers"
             ) from None
-        raise
+        raise FileError(f"{place} is not a readable .npy file") from error
+
+
+def _begins_as_npy(place: Place) -> bool:
+    with open(place.path, "rb") as stream:
+        return stream.read(6) == b"\x93NUMPY"
 
 
 def _of_npz(place: Place) -> tuple[Any, Any]:

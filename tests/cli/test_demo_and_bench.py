@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from graphfold import bench
+from graphfold import bench, demo
 from graphfold.bench.data import rows_of
 from graphfold.bench.measuring import Measured, ours_at
 from graphfold.cli import main
@@ -31,19 +31,23 @@ def test_demo_prints_a_table_and_draws_a_picture(tmp_path):
 def test_demo_for_machines(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib", reason="the picture needs the plot extra")
     monkeypatch.chdir(tmp_path)
+    row = demo.Row("GraphKernelPCA", np.ones((2, 2)), 0.75, 0.25, 1.5)
+    monkeypatch.setattr(demo, "run_demo", lambda say: [row])
+    monkeypatch.setattr(demo, "draw_demo", lambda rows, path: None)
     assert main(["demo", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [method["name"] for method in said["methods"]][-1] == "GraphKernelPCA"
+    scores = {"accuracy": 0.75, "clustering_error": 0.25, "seconds": 1.5}
+    assert said["methods"] == [{"name": "GraphKernelPCA"} | scores]
     assert said["wrote"] == ["demo.png"]
 
 
 def test_bench_times_each_in_its_own_process(folder):
-    words = ["plain.npy", "--rows", "30", "60", "--repeats", "2", "--methods"]
+    words = ["plain.npy", "--rows", "30", "--repeats", "2", "--methods"]
     said = answer("bench", *words, "PCA", "GraphKernelPCA", cwd=folder)
     assert said["command"] == "bench"
     assert (said["data"], said["repeats"]) == ("plain.npy", 2)
     cases = [(each["rows"], each["method"]) for each in said["results"]]
-    assert cases == [(n, m) for n in (30, 60) for m in ("GraphKernelPCA", "PCA")]
+    assert cases == [(30, "GraphKernelPCA"), (30, "PCA")]
     for each in said["results"]:
         assert len(each["seconds"]) == 2
         assert each["median"] == pytest.approx(np.median(each["seconds"]))
@@ -51,10 +55,10 @@ def test_bench_times_each_in_its_own_process(folder):
     assert said["results"][0]["ratio"] == 1.0
 
 
-def test_bench_prints_a_table(tmp_path):
+def test_bench_prints_a_table(capsys):
     words = ["--rows", "40", "--repeats", "1", "--methods", "GraphKernelPCA, graph"]
-    said = command("bench", *words, "GraphKernelPCA", cwd=tmp_path).stdout
-    lines = said.splitlines()
+    assert main(["bench", *words, "GraphKernelPCA"]) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == [
         "rows",
         "method",

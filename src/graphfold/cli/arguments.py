@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 from graphfold.errors import GraphfoldError
 
@@ -16,6 +17,11 @@ class UsageError(GraphfoldError):
 
 class Parser(argparse.ArgumentParser):
     """argparse, whose mistakes are errors like any other: one sentence."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        shape = partial(argparse.HelpFormatter, max_help_position=30)
+        settings |= {"formatter_class": shape, "allow_abbrev": False}
+        super().__init__(*words, **settings)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing two lines and leaving."""

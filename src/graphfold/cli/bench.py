@@ -21,7 +21,6 @@ def add(commands: Any) -> Parser:
         help="our time and memory beside those of others, here",
         description="Time graphfold and the peers that are installed, each run in a "
         "process of its own, in turn, several times.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "data", nargs="?", metavar="DATA", help=f"{TABLE_HELP}; digits by default"

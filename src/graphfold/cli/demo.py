@@ -18,7 +18,6 @@ def add(commands: Any) -> Parser:
         "demo",
         help="three methods on bundled digits",
         description="PCA, KernelPCA and GraphKernelPCA on bundled digits.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "-o", "--output", default="demo.png", metavar="FILE", help="picture to write"

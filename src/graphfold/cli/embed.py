@@ -24,7 +24,6 @@ def add(commands: Any) -> Parser:
         "embed",
         help="embed a table, with graphs if there are any",
         description="Embed a table in few dimensions, with graphs if there are any.",
-        allow_abbrev=False,
     )
     add_rows(parser)
     parser.add_argument(

@@ -18,7 +18,6 @@ def add(commands: Any) -> Parser:
         help="what embed would do, and take in time and memory",
         description="What embed would do with these options, and take in time and "
         "memory; nothing is fitted.",
-        allow_abbrev=False,
     )
     add_rows(parser)
     add_model(parser)

@@ -20,7 +20,6 @@ def add(commands: Any) -> Parser:
         help="what a model says of itself",
         description="Formula, spectrum, weights, constraints, warnings and quality of "
         "a saved model; as text, as JSON, or as a page.",
-        allow_abbrev=False,
     )
     parser.add_argument("model", metavar="MODEL", help="npz that embed --model wrote")
     parser.add_argument("-o", "--output", metavar="FILE", help="page to write (.html)")

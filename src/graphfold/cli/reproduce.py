@@ -16,7 +16,6 @@ def add(commands: Any) -> Parser:
         "reproduce",
         help="run the paper's experiments and ours",
         description="Run the paper's experiments and ours.",
-        allow_abbrev=False,
     )
     parser.add_argument("names", nargs="*", help='experiments, or "all"')
     parser.add_argument("--list", action="store_true", help="name them, and stop")

@@ -68,7 +68,6 @@ def _parser() -> Parser:
         description="Dimensionality reduction that listens to graphs.",
         epilog="Exit codes: 0 fine, 2 a mistake (one sentence), 130 interrupted, "
         "1 a bug.",
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=graphfold.__version__)
     add_common(parser)

@@ -25,7 +25,6 @@ def add(commands: Any) -> Parser:
         "view",
         help="a map to explore, of embeddings or models",
         description="Write one HTML file with a map to explore; it needs no network.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "embeddings",

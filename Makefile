@@ -5,10 +5,11 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint reproduce bench bench-kernels bench-neighbors bench-scale docs test-lowest clean
+.PHONY: demo test lint web pictures reproduce bench bench-kernels bench-neighbors bench-scale docs test-lowest clean
 
 demo: $(VENV)/.demo
-	$(BIN)/graphfold demo --output demo.png
+	$(BIN)/graphfold demo --output demo.png --map demo.html
+	@echo "open demo.html"
 
 # two workers with one BLAS thread each: two with two would wait for each other
 test: export OPENBLAS_NUM_THREADS = 1
@@ -24,6 +25,14 @@ lint: $(VENV)/.dev
 test-lowest: export OPENBLAS_NUM_THREADS = 1
 test-lowest: .venv-lowest/.dev
 	.venv-lowest/bin/python -m pytest -n 2 tests
+
+# the page that view() writes, built from web/ (needs Node.js 20 and npm); it is committed
+web:
+	cd web && npm ci --no-audit --no-fund && npx vite build
+
+# screenshots of the documentation, by the browser of the tests
+pictures: $(VENV)/.dev
+	$(BIN)/python -m tests.views.pictures docs/images
 
 # goes on where it was interrupted: runs are in docs/reproduction/*/
 reproduce: $(VENV)/.demo
@@ -83,4 +92,4 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf .venv .venv-kernels .venv-neighbors .venv-scale .venv-lowest .venv-bench docs/_build demo.png .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-kernels .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

@@ -13,6 +13,7 @@ LAYERS = [
     ["model", "io"],
     ["estimators"],
     ["datasets", "quality", "plot", "files"],
+    ["views"],
     ["demo", "experiments", "bench"],
     ["cli", "__main__", "__init__"],
 ]

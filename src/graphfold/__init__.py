@@ -50,12 +50,15 @@ __all__ = [
     "plot",
     "quality",
     "responses",
+    "view",
 ]
 
 _LAZY = ("datasets", "plot", "quality")  # they import more than the core needs
 
 
 def __getattr__(name: str) -> Any:
+    if name == "view":
+        return import_module("graphfold.views").view
     if name in _LAZY:
         return import_module(f"graphfold.{name}")
     raise AttributeError(f"module 'graphfold' has no attribute {name!r}")

@@ -10,6 +10,7 @@ from graphfold.datasets import load_digits
 from graphfold.estimators import GraphKernelPCA
 from graphfold.io import write_atomically
 from graphfold.quality import clustering_error
+from graphfold.views import view
 
 STRENGTH = 10.0
 
@@ -22,6 +23,7 @@ class Row(NamedTuple):
     accuracy: float
     error: float
     seconds: float
+    model: Any
 
 
 def run_demo(say: Callable[[str], object] = print) -> list[Row]:
@@ -43,7 +45,7 @@ def run_demo(say: Callable[[str], object] = print) -> list[Row]:
         start = time.perf_counter()
         Z = method.fit_transform(X, **labels)
         seconds = time.perf_counter() - start
-        rows.append(Row(name, Z, *_quality(Z, y), seconds))
+        rows.append(Row(name, Z, *_quality(Z, y), seconds, method))
     say("")
     say(f"{'2 components':16}{'5-NN accuracy':>15}{'clustering error':>18}{'time':>9}")
     for row in rows:
@@ -76,3 +78,18 @@ def draw_demo(rows: list[Row], path: str) -> None:
         )
         plot.embedding(row.Z, y, ax=ax, title=title)
     write_atomically(path, lambda stream: figure.savefig(stream, dpi=130))
+
+
+def map_demo(rows: list[Row], path: str) -> None:
+    """The methods side by side in a page to explore, with the report of ours."""
+    digits = load_digits()
+    known = {row.name: row.model for row in rows if hasattr(row.model, "embedding_")}
+    view(
+        {row.name: known.get(row.name, row.Z) for row in rows},
+        path,
+        labels={"digit": digits.target},
+        images=digits.images,
+        ids=digits.labels,
+        X=digits.data,
+        title="Digits, three ways",
+    )

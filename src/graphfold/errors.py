@@ -5,6 +5,12 @@ Every message says which argument is meant, what is allowed, what came and what 
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 
 class GraphfoldError(ValueError):
     """An argument that cannot be used; the message names it and the remedy."""
@@ -104,3 +110,41 @@ class LandmarksChosenWarning(GraphfoldWarning):
 
 class ExactSearchWarning(GraphfoldWarning):
     """All pairs of many rows are compared: no approximate search serves them."""
+
+
+# -- warnings that are remembered ----------------------------------------------
+
+#: (category, message) of each warning, inside of ``noticed``
+_noticed: ContextVar[list[tuple[str, str]] | None] = ContextVar("noticed", default=None)
+#: who is not meant when a warning points to a line
+_NOT_THE_CALLER = ("graphfold", "sklearn", "joblib")
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called graphfold; a fit under way remembers it.
+
+    However deep the call: frames of graphfold, and of scikit-learn around it, are
+    passed over. Remembered whatever the warning filters say.
+    """
+    found = _noticed.get()
+    if found is not None:
+        found.append((category.__name__, message))
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in _NOT_THE_CALLER
+
+
+@contextmanager
+def noticed() -> Iterator[list[tuple[str, str]]]:
+    """The warnings that ``warn`` gives inside of the block, in this thread alone."""
+    found: list[tuple[str, str]] = []
+    token = _noticed.set(found)
+    try:
+        yield found
+    finally:
+        _noticed.reset(token)

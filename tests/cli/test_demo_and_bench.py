@@ -15,7 +15,8 @@ from tests.cli.command import graphfold as command
 
 def test_demo_prints_a_table_and_draws_a_picture(tmp_path):
     pytest.importorskip("matplotlib", reason="the picture needs the plot extra")
-    output = command("demo", "-o", "demo.png", cwd=tmp_path).stdout
+    words = ["-o", "demo.png", "--map", "demo.html"]
+    output = command("demo", *words, cwd=tmp_path).stdout
     scores = {
         line.split()[0]: [float(word) for word in line.split()[1:3]]
         for line in output.splitlines()
@@ -26,12 +27,14 @@ def test_demo_prints_a_table_and_draws_a_picture(tmp_path):
     path = tmp_path / "demo.png"
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size > 20_000
+    assert (tmp_path / "demo.html").stat().st_size > 200_000
+    assert output.endswith("\nwrote demo.png, demo.html\n")
 
 
 def test_demo_for_machines(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib", reason="the picture needs the plot extra")
     monkeypatch.chdir(tmp_path)
-    row = demo.Row("GraphKernelPCA", np.ones((2, 2)), 0.75, 0.25, 1.5)
+    row = demo.Row("GraphKernelPCA", np.ones((2, 2)), 0.75, 0.25, 1.5, None)
     monkeypatch.setattr(demo, "run_demo", lambda say: [row])
     monkeypatch.setattr(demo, "draw_demo", lambda rows, path: None)
     assert main(["demo", "--json"]) == 0

@@ -280,7 +280,6 @@ def test_the_map_is_asked_for_with_all_that_is_known(folder, points, monkeypatch
 
 
 def test_a_map_is_written(folder):
-    pytest.importorskip("graphfold.views")
     words = ["data.csv", "--label-column", "kind", "-o", "o.csv", "--map", "map.html"]
     said = answer("embed", *words, cwd=folder)
     assert said["wrote"] == ["o.csv", "map.html"]

@@ -8,8 +8,6 @@ from graphfold.cli import main
 from tests.cli.command import answer
 from tests.cli.conftest import LABELS
 
-pytest.importorskip("graphfold.views.report", reason="comes with the map")
-
 
 @pytest.fixture
 def model(folder, points):

@@ -100,7 +100,6 @@ def test_rows_that_do_not_meet(embedded, asked, capsys):
 
 
 def test_a_real_map_of_a_model_and_a_table(embedded):
-    pytest.importorskip("graphfold.views")
     words = ["ours=model.npz", "table=out.csv", "-o", "m.html", "--data", "plain.npy"]
     said = answer("view", *words, cwd=embedded)
     assert said["command"] == "view"

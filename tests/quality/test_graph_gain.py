@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from graphfold import CorrelationGraph, Graph, NeighborGraph
 from graphfold.errors import GraphfoldError, LabelError
-from graphfold.quality import GraphGain, gain, graph_gain, rewired, rewiring
+from graphfold.quality import GraphGain, distances, graph_gain, rewired, rewiring
 
 
 def loop_smoothness(X, edges):
@@ -123,7 +123,7 @@ def test_effect_and_p_value_follow_from_the_null(clusters):
 def test_blocks_do_not_change_the_answer(clusters, monkeypatch):
     X, _, graph = clusters
     whole = graph_gain(X, graph, n_copies=5)
-    monkeypatch.setattr(gain, "_BLOCK", 7)
+    monkeypatch.setattr(distances, "_BLOCK", 7)
     for container in (np.asarray, sp.csr_array):
         assert_allclose(graph_gain(container(X), graph, n_copies=5).null, whole.null)
 

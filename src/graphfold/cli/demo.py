@@ -22,6 +22,7 @@ def add(commands: Any) -> Parser:
     parser.add_argument(
         "-o", "--output", default="demo.png", metavar="FILE", help="picture to write"
     )
+    parser.add_argument("--map", metavar="FILE", help="also write a map (.html)")
     parser.set_defaults(run=run)
     return parser
 
@@ -29,15 +30,22 @@ def add(commands: Any) -> Parser:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Embed, print a table, draw a picture."""
     to_be_written(arguments.output, PICTURES)
+    if arguments.map:
+        to_be_written(arguments.map, (".html",))
     import matplotlib  # noqa: F401 (said now, not after the work)
 
-    from graphfold.demo import draw_demo, run_demo
+    from graphfold.demo import draw_demo, map_demo, run_demo
 
     with console.stage("fitting", "embedding 1,797 digits"):
         rows = run_demo(console.say)
     with console.stage("drawing", f"drawing {arguments.output}"):
         draw_demo(rows, arguments.output)
-    console.say(f"\nwrote {arguments.output}")
+    wrote = [arguments.output]
+    if arguments.map:
+        with console.stage("map", f"writing {arguments.map}"):
+            map_demo(rows, arguments.map)
+        wrote.append(arguments.map)
+    console.say(f"\nwrote {', '.join(wrote)}")
     methods = [
         {
             "name": row.name,
@@ -47,4 +55,4 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         }
         for row in rows
     ]
-    console.answer(command="demo", methods=methods, wrote=[arguments.output])
+    console.answer(command="demo", methods=methods, wrote=wrote)

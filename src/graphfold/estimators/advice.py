@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from graphfold.errors import (
     LandmarksChosenWarning,
     SignedGraphWarning,
     WeakSpectrumWarning,
+    warn,
 )
 from graphfold.graphs import Graph
 from graphfold.kernels import Kernel
@@ -25,9 +25,6 @@ from graphfold.model.alternate import Alternation
 from graphfold.model.problem import Problem
 from graphfold.model.terms import negative_part
 from graphfold.solvers import Eigenpairs
-
-# from here to the line of the user who called fit
-_DEPTH = 4
 
 
 def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) -> None:
@@ -43,22 +40,20 @@ def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) 
         which = (
             "the kernel matrix is" if len(kernels) == 1 else "all kernel matrices are"
         )
-        warnings.warn(
+        warn(
             f"{which} close to {what}, so nothing is said of the rows: "
             'use gamma="median", scale the columns of X, or another kernel',
             DegenerateKernelWarning,
-            stacklevel=_DEPTH,
         )
 
 
 def on_chosen_landmarks(count: int, lost: float) -> None:
     """Landmarks that nobody asked for, because memory left no other way."""
-    warnings.warn(
+    warn(
         f"max_memory leaves no room for the exact problem: {count} landmarks were "
         f"used, which do not see {lost:.1%} of the variance; raise max_memory, or say "
         "landmarks= yourself",
         LandmarksChosenWarning,
-        stacklevel=_DEPTH + 2,
     )
 
 
@@ -73,12 +68,11 @@ def on_indefinite(problem: Problem, rng: np.random.Generator) -> None:
                 if several
                 else "only its positive part can be embedded"
             )
-            warnings.warn(
+            warn(
                 f"kernel {term.name!r} is indefinite, its eigenvalues run from "
                 f"{found[0]:.3g} to {found[1]:.3g}: {remedy}; clip or shift its "
                 "spectrum if that is not meant",
                 IndefiniteKernelWarning,
-                stacklevel=_DEPTH,
             )
 
 
@@ -87,41 +81,37 @@ def on_graph(graph: Graph, name: str = "") -> None:
     isolated = int((np.diff(graph.to_scipy().indptr) == 0).sum())
     where = f" in graph {name!r}" if name else ""
     if isolated > graph.n_nodes / 2:
-        warnings.warn(
+        warn(
             f"{isolated} of {graph.n_nodes} rows have no edge{where}, so it says "
             "nothing of them: check that the labels are the right ones, or add edges",
             DisconnectedGraphWarning,
-            stacklevel=_DEPTH + 1,
         )
     if graph.is_signed:
-        warnings.warn(
+        warn(
             "the graph has negative weights, so its Laplacian is not positive "
             'semi-definite: use negative="clip" or "abs" unless that is meant',
             SignedGraphWarning,
-            stacklevel=_DEPTH + 1,
         )
 
 
 def on_convergence(pairs: Eigenpairs) -> None:
     """A solver that stopped before the tolerance was met."""
     if not pairs.converged:
-        warnings.warn(
+        warn(
             f"the {pairs.solver} solver stopped at a relative residual of "
             f"{pairs.residuals.max():.1e} after {pairs.n_iterations} rounds: raise "
             "max_iter or tol",
             ConvergenceWarning,
-            stacklevel=_DEPTH,
         )
 
 
 def on_alternation(result: Alternation) -> None:
     """Weights that were still moving when the rounds were over."""
     if not result.converged and result.n_rounds > 1:
-        warnings.warn(
+        warn(
             f"the weights were still moving after {result.n_rounds} rounds: kernels "
             "or graphs that are nearly alike share their weight slowly; use fewer",
             ConvergenceWarning,
-            stacklevel=_DEPTH,
         )
 
 
@@ -129,9 +119,8 @@ def on_energies(energies: Array) -> None:
     """Components without kernel energy, whose scaled columns vanish."""
     weak = int((energies <= 0).sum())
     if weak:
-        warnings.warn(
+        warn(
             f"{weak} of {len(energies)} components carry no kernel energy, so their "
             'columns are zero: use fewer components, or scaling="orthonormal"',
             WeakSpectrumWarning,
-            stacklevel=_DEPTH + 1,
         )

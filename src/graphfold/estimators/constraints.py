@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from graphfold import io
 from graphfold.arrays import Array, is_missing_value
-from graphfold.errors import ConstraintError, MissingLabelsWarning
+from graphfold.errors import ConstraintError, MissingLabelsWarning, warn
 from graphfold.graphs.links import (
     UNKNOWN,
     LinkGraph,
@@ -53,11 +52,10 @@ def read_target(y: Any, n: int) -> tuple[Array, Array | None]:
     known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(n, dtype=bool)
     if y.dtype.kind == "f" and (y[known] % 1 != 0).any():
         if (y == UNKNOWN).any():
-            warnings.warn(
+            warn(
                 "y is continuous, so -1 is a label like any other in it: use NaN for "
                 "rows whose label is unknown",
                 MissingLabelsWarning,
-                stacklevel=6,
             )
         return nothing, y.astype(np.float64)
     known &= (y != UNKNOWN) if y.dtype.kind in "fi" else True
@@ -114,7 +112,7 @@ def _warn(links: Links) -> None:
         )
     else:
         return
-    warnings.warn(message, MissingLabelsWarning, stacklevel=5)
+    warn(message, MissingLabelsWarning)
 
 
 def with_links(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from graphfold import io
 from graphfold.arrays import Array
-from graphfold.errors import DriftWarning
+from graphfold.errors import DriftWarning, warn
 from graphfold.kernels.landmarks import LandmarkFeatures
 
 #: rows of a batch that are looked at
@@ -86,10 +85,9 @@ def drift_report(
 def warn_of_news(report: DriftReport) -> None:
     """The last batch is not like those before, and the landmarks do not know it."""
     if report.news > NEWS:
-        warnings.warn(
+        warn(
             f"the landmarks do not see {report.lost[-1]:.0%} of the newest batch, "
             f"{report.news:.0%} more than of those before: the stream has changed; use "
             "more landmarks, or forgetting below 1",
             DriftWarning,
-            stacklevel=5,
         )

@@ -139,6 +139,7 @@ default="auto"
     n_seen_, n_batches_, drift_ : of a stream: rows, batches, how it has changed
     components_ : unit loadings, for the linear kernel
     formula_ : the problem that was solved, as a text
+    warnings_ : (category, message) of each warning of the fit
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     References

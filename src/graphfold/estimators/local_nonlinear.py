@@ -98,7 +98,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
     coefficient_residual_ : how far from optimal the worst coefficient is
     eigenvalues_ : of A^+ + gamma R in the kernel form; in the local form of
         -(A + gamma L), largest first
-    residuals_, converged_, n_iter_, solver_, graph_weights_, axis_report_, ... :
+    residuals_, converged_, n_iter_, solver_, graph_weights_, warnings_, ... :
         As in :class:`GraphKernelPCA`.
 
     References

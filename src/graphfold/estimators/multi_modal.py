@@ -84,7 +84,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
     mode_contributions_ : array of shape (n, n_modes)
         How much of each sample's place each mode gives; rows sum to 1, a mode that a
         sample misses has 0.
-    objective_trace_, axis_report_, eigenvalues_, formula_, ... :
+    objective_trace_, axis_report_, eigenvalues_, formula_, warnings_, ... :
         As in :class:`GraphKernelPCA`.
 
     Notes

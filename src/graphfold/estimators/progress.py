@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
+from graphfold.errors import noticed
 from graphfold.solvers import Iteration
 
 try:
@@ -38,17 +39,26 @@ __all__ = [
 
 
 def unchanged_on_failure(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit that fails, or is interrupted, leaves the estimator as it was."""
+    """A fit that fails, or is interrupted, leaves the estimator as it was.
+
+    One that finds an embedding leaves what it warned of in ``warnings_``.
+    """
 
     @wraps(fit)
     def guarded(estimator: Any, *arguments: Any, **settings: Any) -> Any:
         before = dict(vars(estimator))
         try:
-            return fit(estimator, *arguments, **settings)
+            with noticed() as found:
+                answer = fit(estimator, *arguments, **settings)
         except BaseException:
             vars(estimator).clear()
             vars(estimator).update(before)
             raise
+        new = vars(estimator).get("embedding_")
+        # a batch of a stream, or a refresh without news, finds none
+        if new is not None and new is not before.get("embedding_"):
+            estimator.warnings_ = tuple(dict.fromkeys(found))
+        return answer
 
     return guarded
 

@@ -71,6 +71,7 @@ class RobustGraphPCA(RobustEmbedding):
     sparse_ : S = X - Z, and 0 where an entry is missing
     objective_, objective_trace_ : the best objective, and that of each iteration
     optimality_residual_, converged_, n_iter_ : how good it is and what it took
+    warnings_ : (category, message) of each warning of the fit
     sparsity_ : the l used
     graph_ : the graph of the rows of the fit
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
@@ -205,6 +206,7 @@ class FastRobustGraphPCA(RobustEmbedding):
     sparse_ : S = X - Z, and 0 where an entry is missing
     objective_, objective_trace_ : the last objective, and that of each iteration
     optimality_residual_, converged_, n_iter_ : how good it is and what it took
+    warnings_ : (category, message) of each warning of the fit
     graph_, feature_graph_ : the graphs of the rows and columns of the fit, or None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 

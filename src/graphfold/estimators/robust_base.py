@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from graphfold import check, io
 from graphfold.arrays import Array, matching_rows
-from graphfold.errors import GraphfoldError, LabelError, WeakSpectrumWarning
+from graphfold.errors import GraphfoldError, LabelError, WeakSpectrumWarning, warn
 from graphfold.estimators import robust_graphs, rows
 from graphfold.estimators.planning import known_edges, table_plan, with_searches
 from graphfold.estimators.progress import (
@@ -40,8 +39,6 @@ from graphfold.solvers.singular import leading_directions
 #: pull towards the mean, per share of a row's entries that are missing
 RIDGE = 1e-3
 _SAME_FEATURES = 1e-6
-# from here to the line of the user who called fit
-_DEPTH = 4
 
 
 class RobustEmbedding(
@@ -149,12 +146,11 @@ class RobustEmbedding(
     ) -> None:
         Z = found.low_rank
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"the optimality residual is {found.residual:.1e} after "
                 f"{found.n_iterations} iterations: raise max_iter or tol, or scale X "
                 "down if its entries are far above 1, which makes graphs strong",
                 ConvergenceWarning,
-                stacklevel=_DEPTH,
             )
         self.low_rank_, self.sparse_ = Z, data.error(Z)
         self.n_iter_, self.converged_ = found.n_iterations, found.converged
@@ -171,12 +167,11 @@ class RobustEmbedding(
         self._n_features_out = d
         weak = int((values == 0).sum())
         if weak:
-            warnings.warn(
+            warn(
                 f"{weak} of {d} components carry nothing: the low-rank part has rank "
                 f"{d - weak} (centred: {self.center}), so their columns are zero; use "
                 "fewer components or a smaller graph_strength",
                 WeakSpectrumWarning,
-                stacklevel=_DEPTH,
             )
 
     def _column_scales(self, n: int) -> Array:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from graphfold import check
 from graphfold.arrays import Array
-from graphfold.errors import DisconnectedGraphWarning, GraphError, LabelError
+from graphfold.errors import DisconnectedGraphWarning, GraphError, LabelError, warn
 from graphfold.estimators import rows
 from graphfold.graphs import Graph, GraphRecipe, NeighborGraph
 from graphfold.graphs.named import graph_from
 
 #: neighbours of the authors' public code
 NEIGHBORS = 7
-# from here to the line of the user who called fit
-_DEPTH = 6
 
 
 def source(name: str, graph: Any) -> Graph | GraphRecipe:
@@ -80,10 +77,9 @@ def _usable(name: str, graph: Graph, what: str) -> Graph:
         )
     isolated = int((np.diff(graph.to_scipy().indptr) == 0).sum())
     if isolated > graph.n_nodes / 2 and graph.n_nodes > 1:
-        warnings.warn(
+        warn(
             f"{isolated} of {graph.n_nodes} {what} have no edge in {name}, so it says "
             "nothing of them: check that the labels are the right ones, or add edges",
             DisconnectedGraphWarning,
-            stacklevel=_DEPTH,
         )
     return graph

@@ -7,7 +7,6 @@ rows. Positions serve only where nothing has labels, and only at fit.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from graphfold.errors import (
     GraphfoldError,
     LabelError,
     UnlabelledRowsWarning,
+    warn,
 )
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.graphs import Graph, GraphRecipe
@@ -257,10 +257,9 @@ class FitRows:
 
     def _warn_of_missing_labels(self) -> None:
         if self.labels is not None:
-            warnings.warn(
+            warn(
                 "the rows have no labels although the fit had them, so they are placed "
                 "by their features alone: pass a DataFrame with labels as its index, "
                 "node_ids= or edges=",
                 UnlabelledRowsWarning,
-                stacklevel=4,
             )

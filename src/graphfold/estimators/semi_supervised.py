@@ -50,7 +50,7 @@ max_memory, ... :
     ----------
     constraint_report_ : ConstraintReport
         Pairs and rows that the embedding does not keep as asked.
-    embedding_, eigenvalues_, ... :
+    embedding_, eigenvalues_, warnings_, ... :
         As in :class:`GraphKernelPCA`.
 
     Examples

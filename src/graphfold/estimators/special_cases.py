@@ -47,7 +47,7 @@ class LaplacianEigenmaps(RowEmbedding):
     ----------
     embedding_ : array of shape (n, n_components)
     eigenvalues_ : of the Laplacian, the smallest first
-    graph_, residuals_, converged_, n_graph_components_, ... :
+    graph_, residuals_, converged_, n_graph_components_, warnings_, ... :
         As in :class:`GraphKernelPCA`.
 
     Examples
@@ -158,7 +158,7 @@ random_state, verbose :
 
     Attributes
     ----------
-    embedding_, eigenvalues_, components_, ... :
+    embedding_, eigenvalues_, components_, warnings_, ... :
         As in :class:`GraphKernelPCA`.
 
     References

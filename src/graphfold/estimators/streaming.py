@@ -278,6 +278,7 @@ _LEARNED = frozenset(
         "solver_",
         "solver_reason_",
         "strength_path_",
+        "warnings_",
     }
 )
 

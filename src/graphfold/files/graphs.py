@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array
 from graphfold.check import some_of
-from graphfold.errors import FileError, UnknownRowsWarning
+from graphfold.errors import FileError, UnknownRowsWarning, warn
 from graphfold.files import annotated, text
 from graphfold.files.arrays import read_matrix
 from graphfold.files.paths import (
@@ -89,11 +88,10 @@ def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
 def warn_of_strangers(what: str, lost: Any, total: int, where: Any) -> None:
     """Say which names of a file are no rows of the data."""
     names = list(dict.fromkeys(np.asarray(lost).tolist()))
-    warnings.warn(
+    warn(
         f"{total} {what} of {where} name rows that the data do not have, such as "
         f"{some_of(names, 3)}: they are left out",
         UnknownRowsWarning,
-        stacklevel=2,
     )
 
 

@@ -8,7 +8,6 @@ what is handed on.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Literal, Self, final
 
@@ -22,6 +21,7 @@ from graphfold.errors import (
     DisconnectedGraphWarning,
     KernelError,
     UnderdeterminedWarning,
+    warn,
 )
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.coefficients import Rule, coefficients
@@ -267,13 +267,12 @@ class LocallyNonlinear(LocalKernel):
             check.flag(name, getattr(self, name))
         n_coefficients = min(self.n_neighbors, X.shape[0] - 1) * self.order
         if X.shape[1] < n_coefficients:
-            warnings.warn(
+            warn(
                 f"X has {X.shape[1]} columns for n_neighbors * order = "
                 f"{n_coefficients} coefficients of each row, so the "
                 "penalty chooses among many that fit: use fewer neighbours or a lower "
                 "order if that is not meant",
                 UnderdeterminedWarning,
-                stacklevel=2,
             )
         scale = check.at_least("scale", self.scale, 0, strict=True)
         if self.relative:
@@ -321,9 +320,8 @@ def normalized(weights: Array) -> Array:
 
 def warn_of_parts(n_parts: int, n_neighbors: int) -> None:
     """Say that the neighbourhoods of X did not hang together."""
-    warnings.warn(
+    warn(
         f"with n_neighbors={n_neighbors} the rows of X fall into {n_parts} parts, "
         "which were joined by their shortest links: raise n_neighbors",
         DisconnectedGraphWarning,
-        stacklevel=2,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from graphfold.arrays import Array, small_indices
+from graphfold.errors import warn
 from graphfold.kernels.local import FLOOR
 from graphfold.operators import (
     Factorized,
@@ -67,11 +67,10 @@ def kernel_of(
             break
         wanted = min(2 * wanted, room)
     if not pairs.converged:
-        warnings.warn(
+        warn(
             "the bottom of the matrix of local weights was found to a relative "
             f"residual of {pairs.residuals.max():.1e} only: use more neighbours",
             ConvergenceWarning,
-            stacklevel=2,
         )
     values = np.maximum(-pairs.values, floor)
     vectors = np.hstack([null, pairs.vectors])

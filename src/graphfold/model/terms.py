@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
-from graphfold.errors import ResponseError, SplitMultipletWarning
+from graphfold.errors import ResponseError, SplitMultipletWarning, warn
 from graphfold.graphs.laplacian import Laplacian
 from graphfold.graphs.responses import Response
 from graphfold.kernels import Gaussian, Kernel, OnColumns, Precomputed
@@ -325,11 +324,10 @@ def _whole_multiplet(response: Response, n_low: int, values: Any) -> Response:
     whole = multiplet_end(values, n_low)
     if whole <= n_low:
         return response
-    warnings.warn(
+    warn(
         f"n_low={n_low} cuts a group of equal eigenvalues of the graph; "
         f"the group is taken whole, n_low={whole}",
         SplitMultipletWarning,
-        stacklevel=2,
     )
     return response.with_params(n_low=whole)
 

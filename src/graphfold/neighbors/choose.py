@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import scipy.sparse as sp
 
-from graphfold.errors import ExactSearchWarning, GraphfoldError
+from graphfold.errors import ExactSearchWarning, GraphfoldError, warn
 from graphfold.neighbors.approximate import (
     APPROXIMATE_METRICS,
     Neighbors,
@@ -67,11 +66,10 @@ def find_neighbors(
         )
     if costly:
         n = X.shape[0] if among is None else among.shape[0]
-        warnings.warn(
+        warn(
             f"all pairs with {n} rows are compared, which takes long: no approximate "
             f'search takes {unserved}; search="exact" says that this is meant',
             ExactSearchWarning,
-            stacklevel=2,
         )
     return Neighbors(*nearest_rows(X, k, metric=metric, among=among, n_jobs=n_jobs))
 

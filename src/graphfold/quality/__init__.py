@@ -2,13 +2,32 @@
 
 =============  ===========================================================
 clustering     ``clustering_error``: samples in the wrong cluster
+neighborhoods  ``trustworthiness`` and more: who is near whom, row by row
 gain           ``graph_gain``: does this graph help? Against rewired copies
 rewiring       ``rewired``: a random copy of a graph that keeps all degrees
+distances      between given pairs of rows, of a table of any kind
 =============  ===========================================================
 """
 
 from graphfold.quality.clustering import clustering_error
 from graphfold.quality.gain import GraphGain, graph_gain
+from graphfold.quality.neighborhoods import (
+    KeptNeighbors,
+    edge_overlap,
+    neighbor_overlap,
+    neighbors_kept,
+    trustworthiness,
+)
 from graphfold.quality.rewiring import rewired
 
-__all__ = ["GraphGain", "clustering_error", "graph_gain", "rewired"]
+__all__ = [
+    "GraphGain",
+    "KeptNeighbors",
+    "clustering_error",
+    "edge_overlap",
+    "graph_gain",
+    "neighbor_overlap",
+    "neighbors_kept",
+    "rewired",
+    "trustworthiness",
+]

@@ -9,14 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_array
 
 from graphfold import check
-from graphfold.arrays import Array, row_blocks
+from graphfold.arrays import Array
 from graphfold.errors import GraphError, GraphfoldError
-from graphfold.estimators.reading import refuse_non_finite
 from graphfold.estimators.rows import graph_of_rows, labels_of_rows
 from graphfold.graphs import Graph
+from graphfold.quality.distances import (
+    read_rows,
+    squared_distances,
+    squared_lengths,
+)
 from graphfold.quality.rewiring import (
     edges_of,
     given_graph,
@@ -26,7 +29,6 @@ from graphfold.quality.rewiring import (
 
 _LEVEL = 0.05
 _EQUAL = 1e-9  # relative: sums over the same edges in another order
-_BLOCK = 2**17  # numbers at a time; two such blocks stay in the cache of a core
 _SPARSE = 0.1  # below this share of non-zeros a dense X is read as a sparse one
 
 
@@ -194,14 +196,14 @@ def _gain(
     share = weights / weights.max()
     share /= share.sum()
     all_pairs = 2 * n_varying * n / (n - 1)  # variances are 1: no pair is looked at
-    distances = _squared_distances(Z, first, second)
+    distances = squared_distances(Z, first, second)
     observed = float(share @ distances) / all_pairs
 
     middle = swap_ends(first, second, n, rng)
     null = np.empty(n_copies)
     for copy in range(n_copies):
         ends = swap_ends(*middle, n, rng)
-        null[copy] = share @ _squared_distances(Z, *ends) / all_pairs
+        null[copy] = share @ squared_distances(Z, *ends) / all_pairs
 
     as_smooth = null <= observed * (1 + _EQUAL)
     mean, spread = float(null.mean()), float(null.std())
@@ -239,28 +241,8 @@ def _contradicting(
 # -- rows and their distances --------------------------------------------------
 
 
-def _squared_distances(Z: Any, first: Array, second: Array) -> Array:
-    """``|z_i - z_j|^2`` of each edge.
-
-    By differences, not by norms and products: equal rows are then at distance 0
-    exactly, also where sparse columns that are not centred are far from 0.
-    """
-    distances = np.empty(len(first))
-    per_row = 1 + Z.nnz // Z.shape[0] if sp.issparse(Z) else Z.shape[1]
-    for edges in row_blocks(len(first), max(1, _BLOCK // per_row)):
-        gap = Z[first[edges]] - Z[second[edges]]
-        distances[edges] = _squared_lengths(gap)
-    return distances
-
-
-def _squared_lengths(rows: Any) -> Array:
-    if sp.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1, dtype=np.float64)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-
-
 def _squared_distances_from_mean(Z: Any) -> Array:
-    lengths = _squared_lengths(Z)
+    lengths = squared_lengths(Z)
     if not sp.issparse(Z):  # centred
         return lengths
     mean = np.asarray(Z.mean(axis=0, dtype=np.float64)).ravel()
@@ -296,21 +278,7 @@ def _standardised(X: Any) -> tuple[Any, int]:
 
 def _read_rows(X: Any) -> Any:
     """X as a finite dense or CSR array; sparse where few entries are not zero."""
-    try:
-        rows = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
-    except (ValueError, TypeError) as error:
-        reason = str(error).splitlines()[0].rstrip(".:")
-        raise GraphfoldError(
-            "X must be an array, a sparse matrix or a DataFrame of numbers with at "
-            f"least two rows and one column; {reason}"
-        ) from error
-    refuse_non_finite(rows)
+    rows = read_rows("X", X)
     if sp.issparse(rows) or np.count_nonzero(rows) < _SPARSE * rows.size:
         return sp.csr_array(rows)
     return rows

@@ -1,0 +1,75 @@
+"""A browser for a session, and maps to open in it."""
+
+import os
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from graphfold import Graph, GraphKernelPCA, NeighborGraph, view
+from tests.views.browser import Page, chromium, chromium_path
+
+
+@pytest.fixture(scope="session")
+def browser():
+    required = os.environ.get("GRAPHFOLD_REQUIRE_BROWSER")
+    if not required:
+        pytest.importorskip("playwright")
+        if chromium_path() is None:
+            pytest.skip("needs Chromium: install it, or set GRAPHFOLD_CHROMIUM")
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a file; at the end the page must have said nothing and asked for nothing."""
+    opened = []
+
+    def open_it(path, **settings):
+        opened.append(Page(browser, path, **settings))
+        return opened[-1]
+
+    yield open_it
+    for page in opened:
+        with closing(page):
+            assert page.errors == []
+            outside = [
+                url
+                for url in page.requests
+                if not url.startswith(("file:", "blob:", "data:"))
+            ]
+            assert outside == []
+
+
+@pytest.fixture
+def open_map(open_page, tmp_path):
+    """Make a map as ``view`` does, and open it."""
+
+    def open_it(*arguments, browser_settings=None, **settings):
+        path = tmp_path / "map.html"
+        view(*arguments, path, **settings)
+        return open_page(path, **(browser_settings or {}))
+
+    return open_it
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """Three groups of 40 points in five dimensions, with names and a graph."""
+    rng = np.random.default_rng(0)
+    target = np.repeat([0, 1, 2], 40)
+    X = rng.standard_normal((120, 5)) + 6 * np.eye(3, 5)[target]
+    names = [f"row{i}" for i in range(120)]
+    return X, target, names
+
+
+@pytest.fixture(scope="session")
+def fitted(blobs):
+    X, _, names = blobs
+    tails, heads = NeighborGraph(5).build(X).to_scipy().nonzero()
+    bridges = np.array([[0, 40], [40, 80]])  # one part: no warning
+    edges = np.vstack([np.column_stack([tails, heads]), bridges])
+    graph = Graph.from_edges(*np.array(names)[edges].T, nodes=names)
+    model = GraphKernelPCA(4, graph={"near": graph})
+    return model.fit(X, node_ids=names)

@@ -1,0 +1,117 @@
+"""Screenshots for the documentation: ``python -m tests.views.pictures docs/images``.
+
+They show what the tests of the browser test, in the same browser.
+"""
+
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from graphfold import GraphKernelPCA, SemiSupervisedGraphKernelPCA, datasets, view
+from tests.views.browser import PHONE, Page, chromium
+
+WIDE = {"width": 1360, "height": 820}
+
+
+def digits_map(folder):
+    """One map: digits with images, a graph, neighbours and trust."""
+    digits = datasets.load_digits()
+    model = GraphKernelPCA(8, graph=digits.graph, graph_strength="auto-edges")
+    model.fit(digits.data, node_ids=digits.labels)
+    path = folder / "digits.html"
+    view(
+        model,
+        path,
+        labels={"digit": digits.target, "ink": digits.data.sum(axis=1)},
+        text=[f"a handwritten {digit}" for digit in digits.target],
+        images=digits.images,
+        X=digits.data,
+        layout="tsne",
+        title="Digits",
+    )
+    return path
+
+
+def compared_map(folder):
+    """Three embeddings side by side; the last has links that it does not keep."""
+    digits = datasets.load_digits()
+    names = digits.labels
+    rng = np.random.default_rng(0)
+    fours, nines = (np.flatnonzero(digits.target == k) for k in (4, 9))
+    pairs = [(names[a], names[b]) for a, b in rng.permutation(fours)[:30].reshape(-1, 2)]
+    wrong = list(zip(names[fours[:6]], names[nines[:6]], strict=True))
+    semi = SemiSupervisedGraphKernelPCA(
+        2, graph=digits.graph, graph_strength=3.0, must_link=pairs + wrong
+    ).fit(digits.data, node_ids=names)
+    ours = GraphKernelPCA(2, graph=digits.graph, graph_strength=3.0)
+    ours.fit(digits.data, node_ids=names)
+    path = folder / "compared.html"
+    embeddings = {
+        "PCA": PCA(2).fit_transform(digits.data),
+        "GraphKernelPCA": ours,
+        "SemiSupervisedGraphKernelPCA": semi,
+    }
+    view(
+        embeddings,
+        path,
+        labels={"digit": digits.target},
+        images=digits.images,
+        X=digits.data,
+        title="Digits, three ways",
+    )
+    return path
+
+
+def take(browser, path, target, act=None, **settings):
+    """Open a page, do something, and keep what is seen."""
+    with closing(Page(browser, path, **{"viewport": WIDE, **settings})) as page:
+        if act is not None:
+            act(page)
+        page.wait_for_timeout(700)  # moves and fades have ended
+        page.screenshot(path=target)
+        assert page.errors == []
+    return target
+
+
+def choose_point(page):
+    page.click_point(120)
+    page.hover(120)
+
+
+def show_edges(page):
+    page.click("#edges-all")
+
+
+def choose_group(page):
+    left, top = page.point(0, 1)
+    page.evaluate(
+        "graphfold.store.set({ focus: -1, selection: [...Array(1797).keys()]"
+        ".filter((i) => i % 9 === 0).slice(0, 60) })"
+    )
+    page.mouse.move(left, top)
+
+
+def take_all(folder):
+    """All pictures, into a folder; their paths."""
+    folder = Path(folder)
+    with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
+        digits = digits_map(Path(scratch))
+        compared = compared_map(Path(scratch))
+        report = {"fragment": "#report"}
+        return [
+            take(browser, digits, folder / "map.png", choose_point),
+            take(browser, digits, folder / "map-dark.png", show_edges, scheme="dark"),
+            take(browser, compared, folder / "map-compared.png", choose_group),
+            take(browser, digits, folder / "map-phone.png", viewport=PHONE),
+            take(browser, compared, folder / "report.png", **report),
+            take(browser, digits, folder / "report-dark.png", scheme="dark", **report),
+        ]
+
+
+if __name__ == "__main__":
+    for picture in take_all(sys.argv[1] if len(sys.argv) > 1 else "docs/images"):
+        print(picture)

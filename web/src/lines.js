@@ -1,0 +1,75 @@
+// Which lines are drawn: the graph, neighbours in the data, pairs kept and violated.
+import { variable } from './colours.js';
+
+// Rows of a point's links, without a pass over all edges for each click.
+export function neighboursIn(graph, n) {
+  const starts = new Uint32Array(n + 1);
+  const { sources, targets } = graph;
+  for (let k = 0; k < sources.length; k += 1) {
+    starts[sources[k] + 1] += 1;
+    starts[targets[k] + 1] += 1;
+  }
+  for (let i = 0; i < n; i += 1) starts[i + 1] += starts[i];
+  const ends = new Uint32Array(2 * sources.length);
+  const filled = starts.slice(0, n);
+  for (let k = 0; k < sources.length; k += 1) {
+    ends[filled[sources[k]]++] = targets[k];
+    ends[filled[targets[k]]++] = sources[k];
+  }
+  return (i) => ends.subarray(starts[i], starts[i + 1]);
+}
+
+const MOST_LINKS = 20000; // of a selection; more would hide what is selected
+
+export function createLines({ data, store, rows, panels }) {
+  const { meta, block } = data;
+  const graphs = new Map();
+
+  async function graphOf(index) {
+    if (!graphs.has(index)) {
+      const { sources, targets } = meta.edges[index];
+      const graph = { sources: await block(sources), targets: await block(targets) };
+      graph.of = neighboursIn(graph, meta.n);
+      graphs.set(index, graph);
+    }
+    return graphs.get(index);
+  }
+
+  function linksOf(graph, points) {
+    const pairs = [];
+    for (const i of points) {
+      for (const j of graph.of(i)) pairs.push([i, j]);
+      if (pairs.length > MOST_LINKS) break;
+    }
+    return pairs;
+  }
+
+  function neighboursOf(i, view, wanted) {
+    const { k, neighbors, kept } = rows;
+    const pairs = [];
+    for (let r = 0; r < k; r += 1) {
+      if (kept[view][i * k + r] === wanted) pairs.push([i, neighbors[i * k + r]]);
+    }
+    return pairs;
+  }
+
+  async function show(panel, view) {
+    const { edges, graph, selection, focus, neighbours, violated, pairs } = store.state;
+    const known = meta.edges.length ? await graphOf(graph) : null;
+    panel.setEdges(edges === 'all' ? known : null);
+    const linked = known && edges !== 'none' ? linksOf(known, selection) : [];
+    panel.setLayer('links', linked, variable('--accent'), Math.max(0.12, Math.min(0.6, 6 / Math.sqrt(linked.length))), 1.2);
+    const near = focus >= 0 && neighbours && rows.neighbors;
+    panel.setLayer('kept', near ? neighboursOf(focus, view, 1) : [], variable('--good'), 0.95, 2);
+    panel.setLayer('lost', near ? neighboursOf(focus, view, 0) : [], variable('--warn'), 0.95, 2);
+    const all = [...meta.pairs.must, ...meta.pairs.cannot];
+    panel.setLayer('pairs', pairs ? all : [], variable('--muted'), 0.7, 1.2);
+    const wrong = meta.violations[view];
+    panel.setLayer('violated', violated && wrong ? [...wrong.must, ...wrong.cannot] : [], variable('--bad'), 0.95, 2);
+  }
+
+  const showAll = () => Promise.all(panels.map(show));
+  store.on(['edges', 'graph', 'selection', 'focus', 'neighbours', 'violated', 'pairs'], showAll);
+  panels.forEach((panel, view) => panel.element.addEventListener('moved', () => show(panel, view)));
+  return { showAll, graphOf };
+}

@@ -30,7 +30,7 @@ def test_the_installed_command_and_the_module_answer(tmp_path):
 def test_help_names_every_verb_and_exits_well(tmp_path):
     said = command("--help", cwd=tmp_path).stdout
     for verb in ("embed", "view", "report", "plan", "demo", "reproduce", "bench"):
-        assert re.search(rf"^ +{verb} +\w", said, re.MULTILINE)
+        assert re.search(rf"^ +{verb}\s+\w", said, re.MULTILINE)
     assert "Exit codes: 0 fine, 2 a mistake" in said
 
 

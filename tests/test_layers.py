@@ -7,14 +7,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
-    ["errors", "arrays", "params", "threads"],
+    ["errors", "arrays", "params", "progress", "threads"],
     ["check", "operators", "neighbors", "stores"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
     ["estimators"],
     ["datasets", "quality", "plot", "files"],
     ["views"],
-    ["demo", "experiments"],
+    ["demo", "experiments", "bench"],
     ["cli", "__main__", "__init__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

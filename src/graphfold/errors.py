@@ -48,6 +48,14 @@ class ModelFileError(GraphfoldError):
     """A model that cannot be saved, or a file that is not a graphfold model."""
 
 
+class FileError(GraphfoldError):
+    """A file that cannot be read or written; the message says where it is wrong."""
+
+
+class PackageError(GraphfoldError):
+    """An optional package is missing; the message says how to install it."""
+
+
 class GraphfoldWarning(UserWarning):
     """Base of all graphfold warnings."""
 
@@ -74,6 +82,10 @@ class WeakSpectrumWarning(GraphfoldWarning):
 
 class UnlabelledRowsWarning(GraphfoldWarning):
     """Rows came without labels although the fit had them; their edges are unknown."""
+
+
+class UnknownRowsWarning(GraphfoldWarning):
+    """Edges or pairs of a file name rows that the data do not have."""
 
 
 class SignedGraphWarning(GraphfoldWarning):

@@ -129,13 +129,25 @@ def write_atomically(
     path: str | os.PathLike[str], write: Callable[[Any], object]
 ) -> None:
     """Let ``write`` fill a temporary file, then put it in the place of ``path``."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphfold-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
+
+    def fill(temporary: str) -> None:
+        with open(temporary, "wb") as stream:
             write(stream)
             stream.flush()
             os.fsync(stream.fileno())
+
+    replace_atomically(path, fill)
+
+
+def replace_atomically(
+    path: str | os.PathLike[str], fill: Callable[[str], object]
+) -> None:
+    """As ``write_atomically``, for libraries that want the name of a file to fill."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphfold-")
+    os.close(handle)
+    try:
+        fill(temporary)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes it private

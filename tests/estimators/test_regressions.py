@@ -22,6 +22,7 @@ from graphfold.errors import (
     KernelError,
     LabelError,
     ModelFileError,
+    UnknownRowsWarning,
 )
 from graphfold.files import read_graph, read_table, write_table
 from graphfold.graphs import laplacian
@@ -49,7 +50,8 @@ def test_sparse_and_dense_rows_may_follow_each_other(X, kernel, graph):
 def test_labels_in_edge_files_are_not_cut_short(tmp_path):
     (tmp_path / "edges.csv").write_text("n10,n20\nn1,n30\nn2,n3\n")
     labels = np.array(["n1", "n2", "n3"])
-    graph = read_graph(tmp_path / "edges.csv", labels, 3)
+    with pytest.warns(UnknownRowsWarning, match="2 edges of .* such as n10, n20, n30"):
+        graph = read_graph(tmp_path / "edges.csv", labels, 3)
     assert graph.subgraph(labels).n_edges == 1
     assert graph.n_nodes == 6
 

@@ -8,7 +8,9 @@ and nowhere else. Before scikit-learn 1.9 there is ``verbose`` alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
@@ -30,6 +32,7 @@ except ImportError:  # scikit-learn before 1.9
 __all__ = [
     "CallbackSupportMixin",
     "FitProgress",
+    "listening",
     "unchanged_on_failure",
     "with_callbacks",
 ]
@@ -60,6 +63,32 @@ def unchanged_on_failure(fit: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+Listener = Callable[[str], object]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Every fit begun in here tells ``listener`` its stages and rounds, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import GraphKernelPCA
+    >>> from graphfold.estimators.progress import listening
+    >>> heard = []
+    >>> with listening(heard.append):
+    ...     model = GraphKernelPCA(2).fit(np.random.default_rng(0).random((50, 3)))
+    >>> heard[0].startswith("plan: stored kernel of 50 rows")
+    True
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 class FitProgress:
     """Reports the stages and rounds of one fit."""
 
@@ -67,20 +96,22 @@ class FitProgress:
         self._estimator = estimator
         self._data = {"X": X, "y": y}
         self._verbose = int(estimator.verbose)
+        self._listener = _listener.get()
         self._context = None
         if hasattr(estimator, "_init_callback_context"):
             self._context = estimator._init_callback_context(max_subtasks=None)
             self._context.call_on_fit_task_begin(estimator=estimator, **self._data)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, level: int = 1) -> None:
         """One line on the standard error stream, if ``verbose`` asks for it."""
-        if self._verbose:
+        if self._verbose >= level:
             print(f"[{type(self._estimator).__name__}] {text}", file=sys.stderr)
+        if self._listener is not None:
+            self._listener(text)
 
     def round_done(self, iteration: Iteration) -> bool:
         """A solver's round is a task to the callbacks; True stops the solver."""
-        if self._verbose > 1:
-            self.say(f"round {iteration.number}: residual {iteration.residual:.2e}")
+        self.say(f"round {iteration.number}: residual {iteration.residual:.2e}", 2)
         if self._context is None:
             return False
         task = self._context.subcontext(task_name="round")

@@ -1,0 +1,94 @@
+"""``graphfold report``: what a model says of itself."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import graphfold
+from graphfold.cli.arguments import Parser, UsageError
+from graphfold.cli.models import read_columns
+from graphfold.cli.output import Console
+from graphfold.cli.sources import read_model, read_rows_of
+from graphfold.files import to_be_written
+
+
+def add(commands: Any) -> Parser:
+    """Its options."""
+    parser: Parser = commands.add_parser(
+        "report",
+        help="what a model says of itself",
+        description="Formula, spectrum, weights, constraints, warnings and quality of "
+        "a saved model; as text, as JSON, or as a page.",
+    )
+    parser.add_argument("model", metavar="MODEL", help="npz that embed --model wrote")
+    parser.add_argument("-o", "--output", metavar="FILE", help="page to write (.html)")
+    parser.add_argument(
+        "--data", metavar="FILE", help="the rows of the fit: adds the quality"
+    )
+    parser.add_argument(
+        "--labels",
+        action="append",
+        default=[],
+        metavar="FILE[:COLUMN]",
+        help="classes: adds how well they stand apart",
+    )
+    parser.add_argument(
+        "--gain",
+        action="store_true",
+        help="does the graph help? Against rewired copies; needs --data",
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Read, ask, and print."""
+    if arguments.output:
+        to_be_written(arguments.output, (".html",))
+    if arguments.gain and not arguments.data:
+        raise UsageError("--gain needs --data: a graph helps, or not, to tell of X")
+    with console.stage("reading", f"reading {arguments.model}"):
+        model = read_model(arguments.model)
+        ids, n = getattr(model, "_row_labels", None), len(model.embedding_)
+        X = read_rows_of(arguments.data, ids, n) if arguments.data else None
+        columns = read_columns(arguments.labels, ids, n)
+    gain = None
+    if arguments.gain:
+        with console.stage("gain", "comparing the graph with rewired copies"):
+            gain = _gain(model, X)
+    from graphfold.views.report import report_of, summary
+
+    with console.stage("report", "looking at the model"):
+        classes = next(iter(columns.values()), None)
+        found = report_of(model, X=X, labels=classes, gain=gain)
+    console.say(summary(found))
+    wrote = []
+    if arguments.output:
+        with console.stage("writing", f"writing {arguments.output}"):
+            shown = {"labels": columns or None, "X": X, "gain": gain}
+            graphfold.view(model, arguments.output, **shown)
+        wrote.append(arguments.output)
+        console.say(f"wrote {arguments.output}")
+    console.answer(command="report", report=found, wrote=wrote)
+
+
+def _gain(model: Any, X: Any) -> Any:
+    """What rewired copies say of the graphs of the fit that were not made from X."""
+    from graphfold.graphs import Graph, GraphRecipe
+    from graphfold.quality import graph_gain
+
+    given = model.graph if isinstance(model.graph, dict) else {"graph": model.graph}
+    fitted = model.graph_ if isinstance(model.graph_, dict) else {"graph": model.graph_}
+    known = {
+        name: Graph(fitted[name].to_scipy())
+        for name, graph in given.items()
+        if graph is not None and not isinstance(graph, GraphRecipe)
+    }
+    if not known:
+        raise UsageError(
+            "--gain needs a model with a known graph; one that was built from X says "
+            "nothing new about X"
+        )
+    found = {name: graph_gain(X, graph) for name, graph in known.items()}
+    return found if len(found) > 1 else next(iter(found.values()))

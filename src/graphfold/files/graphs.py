@@ -1,0 +1,211 @@
+"""Graphs of files: edge lists, matrices, graphml, and the obsp of annotated tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array
+from graphfold.check import some_of
+from graphfold.errors import FileError, UnknownRowsWarning, warn
+from graphfold.files import annotated, text
+from graphfold.files.arrays import read_matrix
+from graphfold.files.paths import (
+    ANNOTATED,
+    GRAPHS,
+    MATRICES,
+    PathLike,
+    Place,
+    existing,
+    optional,
+    reading,
+)
+from graphfold.files.tables import Table
+from graphfold.graphs import Graph
+from graphfold.graphs.labels import LabelIndex, as_labels
+
+_SOURCE = ("source", "src", "from", "u", "node1")
+_TARGET = ("target", "dst", "to", "v", "node2")
+
+
+def read_graph(
+    path: PathLike, labels: Any, n: int, *, table: Table | None = None
+) -> Graph:
+    """A graph for n rows: edges by label (or by row number), or a square matrix.
+
+    ``obsp/NAME`` is a matrix of the annotated table that the rows came from.
+    """
+    if str(path).startswith("obsp/") and table is not None:
+        if table.annotated is None:
+            raise FileError(
+                f"--graph {path} names a matrix of the data file, which must be h5ad "
+                f"or an annotated zarr store; got {table.source}"
+            )
+        found = annotated.matrix_in(table.annotated, str(path), table.source)
+        return _from_matrix(found, labels, n, path)
+    place = existing(path, GRAPHS)
+    if place.suffix in ANNOTATED:
+        return _of_annotated(place, labels, n)
+    if place.suffix == ".graphml":
+        return _of_graphml(place, labels, n)
+    if place.suffix in MATRICES:
+        return _from_matrix(read_matrix(place), labels, n, place)
+    if place.suffix == ".parquet":
+        tails, heads, weights = _of_parquet(place)
+    else:
+        tails, heads, weights = _of_text(place)
+    return _from_ends(tails, heads, weights, labels, n, place)
+
+
+def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
+    """Ends of edges or pairs as labels of the same kind; row numbers without labels."""
+    found = as_labels(ends)
+    if labels is None:
+        try:
+            numbers = np.asarray(found).astype(np.float64)
+            if (numbers % 1 != 0).any():
+                raise ValueError
+        except (TypeError, ValueError):
+            raise FileError(
+                f"{where} must name rows by number, 0, 1, ..., because the data have "
+                f"no column of names; got {some_of(list(found), 3)}"
+            ) from None
+        return numbers.astype(np.int64)
+    if labels.dtype.kind == "U":
+        return _as_words(found)
+    try:
+        # by kind, not by width: "n10" must not be cut to the "n1" of a narrower array
+        return np.asarray(found).astype(labels.dtype)
+    except ValueError:
+        raise FileError(
+            f"{where} must name rows as the data do, such as {some_of(labels, 3)}; got "
+            f"{some_of(list(found), 3)}"
+        ) from None
+
+
+def warn_of_strangers(what: str, lost: Any, total: int, where: Any) -> None:
+    """Say which names of a file are no rows of the data."""
+    names = list(dict.fromkeys(np.asarray(lost).tolist()))
+    warn(
+        f"{total} {what} of {where} name rows that the data do not have, such as "
+        f"{some_of(names, 3)}: they are left out",
+        UnknownRowsWarning,
+    )
+
+
+def _as_words(found: Array) -> Array:
+    if found.dtype.kind == "f" and bool((found % 1 == 0).all()):
+        found = found.astype(np.int64)  # weights in the same array made them floats
+    return found.astype(str)
+
+
+# -- each format ----------------------------------------------------------------------
+
+
+def _from_matrix(matrix: Any, labels: Any, n: int, where: Any) -> Graph:
+    shape = tuple(getattr(matrix, "shape", ()))
+    if shape == (n, n):
+        return Graph(sp.csr_array(matrix), nodes=labels)
+    if len(shape) == 2 and shape[1] in (2, 3):
+        edges = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+        weights = edges[:, 2].astype(float) if shape[1] == 3 else None
+        return _from_ends(edges[:, 0], edges[:, 1], weights, labels, n, where)
+    raise FileError(
+        f"{where} must hold a square matrix of {n} rows, one for each row of the data, "
+        f"or edges in 2 or 3 columns; got shape {shape}"
+    )
+
+
+def _of_annotated(place: Place, labels: Any, n: int) -> Graph:
+    adata = annotated.open_annotated(place)
+    if adata is None:
+        return _from_matrix(np.asarray(annotated.array_in(place)), labels, n, place)
+    key = place.key or "obsp/connectivities"
+    matrix = annotated.matrix_in(adata, key, place.path)
+    if labels is None:
+        return _from_matrix(matrix, None, n, place)
+    own = np.asarray(adata.obs_names).astype(str)
+    edges = sp.triu(sp.csr_array((matrix + matrix.T) / 2)).tocoo()
+    ends = own[edges.row], own[edges.col]
+    return _from_ends(*ends, edges.data, labels, n, place)
+
+
+def _of_graphml(place: Place, labels: Any, n: int) -> Graph:
+    networkx = optional("networkx", "graphs", "graphml files")
+    with reading(place, ".graphml"):
+        graph = Graph(networkx.read_graphml(place.path))
+    edges = sp.triu(graph.to_scipy()).tocoo()
+    ends = graph.nodes[edges.row], graph.nodes[edges.col]
+    return _from_ends(*ends, edges.data, labels, n, place)
+
+
+def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
+    pandas = optional("pandas", "tables", "parquet files")
+    optional("pyarrow", "tables", "parquet files")
+    with reading(place, ".parquet"):
+        frame = pandas.read_parquet(place.path)
+    source, target, weight = _columns(place, [str(name) for name in frame.columns])
+    parts = [frame.iloc[:, i].to_numpy() for i in (source, target)]
+    return parts[0], parts[1], None if weight is None else frame.iloc[:, weight]
+
+
+def _of_text(place: Place) -> tuple[Any, Any, Any]:
+    start = text.peek(place)
+    cells = {cell.strip().lower() for cell in start.first}
+    named = bool(cells & set(_SOURCE) and cells & set(_TARGET))
+    if not named and start.second is not None and len(start.first) == 3:
+        # a header of other words: its weight is none
+        named = not text.is_number(start.first[2]) and text.is_number(start.second[-1])
+    names = start.first if named else [""] * start.width
+    source, target, weight = _columns(place, names)
+    words = [i for i in range(start.width) if i != weight]
+    sheet = text.read_sheet(place, start.width, header=named, words=words)
+    weights = None if weight is None else sheet.numbers[:, 0]
+    return sheet.words[source], sheet.words[target], weights
+
+
+def _columns(place: Place, names: list[str]) -> tuple[int, int, int | None]:
+    """Positions of source, target and weight."""
+    lower = [name.strip().lower() for name in names]
+    source = next((lower.index(w) for w in _SOURCE if w in lower), None)
+    target = next((lower.index(w) for w in _TARGET if w in lower), None)
+    if source is not None and target is not None:
+        weight = lower.index("weight") if "weight" in lower else None
+        if weight is None and len(lower) == 3:
+            weight = 3 - source - target
+        return source, target, weight
+    if len(names) not in (2, 3):
+        raise FileError(
+            f"{place} must list edges, one a line: source, target and perhaps weight; "
+            f"it has {len(names)} columns"
+        )
+    return 0, 1, 2 if len(names) == 3 else None
+
+
+def _from_ends(
+    tails: Any, heads: Any, weights: Any, labels: Any, n: int, where: Any
+) -> Graph:
+    ends = [ends_like(labels, end, where) for end in (tails, heads)]
+    if labels is None:
+        outside = np.concatenate([end[(end < 0) | (end >= n)] for end in ends])
+        if len(outside):
+            raise FileError(
+                f"{where} must name rows by number, 0 to {n - 1}; got "
+                f"{some_of(outside.tolist(), 3)}"
+            )
+        return Graph.from_edges(ends[0], ends[1], weights, nodes=np.arange(n))
+    index = LabelIndex(labels)
+    strangers = [index.find(end) < 0 for end in ends]
+    outside = strangers[0] | strangers[1]
+    lost = np.concatenate([ends[0][strangers[0]], ends[1][strangers[1]]])
+    if outside.all():
+        raise FileError(
+            f"{where} has no edge between two rows of the data: it names "
+            f"{some_of(lost, 3)}, the data {some_of(labels, 3)}"
+        )
+    if outside.any():
+        warn_of_strangers("edges", lost, int(outside.sum()), where)
+    nodes = np.union1d(labels, np.concatenate(ends))
+    return Graph.from_edges(ends[0], ends[1], weights, nodes=nodes)

@@ -1,0 +1,76 @@
+"""Pairs of rows that must or must not be together, as the map's lasso writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import Array
+from graphfold.errors import FileError
+from graphfold.files import text
+from graphfold.files.graphs import ends_like, warn_of_strangers
+from graphfold.files.paths import PathLike, existing, reading
+from graphfold.graphs.labels import LabelIndex
+
+MUST, CANNOT = "must_link", "cannot_link"
+
+
+def read_links(path: PathLike, labels: Array | None, n: int) -> dict[str, list[Any]]:
+    """Both kinds of pairs of a JSON file."""
+    place = existing(path, (".json",))
+    with reading(place, ".json"):
+        content = json.loads(Path(place.path).read_text(encoding="utf-8"))
+    if not isinstance(content, dict) or not {MUST, CANNOT} & set(content):
+        raise FileError(
+            f'{place} must be {{"{MUST}": [[a, b], ...], "{CANNOT}": [...]}}'
+        )
+    return {
+        kind: _known(content.get(kind) or [], labels, n, place)
+        for kind in (MUST, CANNOT)
+    }
+
+
+def read_pairs(path: PathLike, kind: str, labels: Array | None, n: int) -> list[Any]:
+    """Pairs of one kind: two columns of a csv or tsv file, or their list in JSON."""
+    place = existing(path, (*text.TEXT, ".json"))
+    if place.suffix == ".json":
+        return read_links(path, labels, n)[kind]
+    start = text.peek(place)
+    if start.width != 2:
+        raise FileError(
+            f"{place} must list pairs of rows, one a line: source, target; it has "
+            f"{start.width} columns"
+        )
+    header = [cell.strip().lower() for cell in start.first] == ["source", "target"]
+    if header and start.second is None:
+        return []
+    sheet = text.read_sheet(place, 2, header=header, words=(0, 1))
+    pairs = list(zip(sheet.words[0].tolist(), sheet.words[1].tolist(), strict=True))
+    return _known(pairs, labels, n, place)
+
+
+def _known(pairs: Any, labels: Array | None, n: int, place: Any) -> list[Any]:
+    """Pairs by the labels of the rows; those of rows that are not there are passed."""
+    good = isinstance(pairs, list) and all(
+        isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs
+    )
+    if not good:
+        raise FileError(f"{place} must hold lists of pairs [a, b]")
+    if not pairs:
+        return []
+    ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
+    index = LabelIndex(np.arange(n) if labels is None else labels)
+    strangers = [index.find(end) < 0 for end in ends]
+    outside = strangers[0] | strangers[1]
+    lost = np.concatenate([ends[0][strangers[0]], ends[1][strangers[1]]])
+    if outside.all():
+        raise FileError(
+            f"{place} has no pair of two rows of the data: it names {lost[0]!s}"
+        )
+    if outside.any():
+        warn_of_strangers("pairs", lost, int(outside.sum()), place)
+    kept = [end[~outside].tolist() for end in ends]
+    return list(zip(*kept, strict=True))

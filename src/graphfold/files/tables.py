@@ -1,0 +1,232 @@
+"""Tables of numbers, with names of rows and columns, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array
+from graphfold.errors import FileError
+from graphfold.files import annotated, text
+from graphfold.files.arrays import read_named
+from graphfold.files.paths import (
+    TABLES,
+    PathLike,
+    Place,
+    chosen,
+    existing,
+    optional,
+    reading,
+)
+from graphfold.graphs.labels import as_labels, first_duplicate
+
+_ID_NAMES = ("", "id", "node", "node_id", "label", "name", "index")
+_COMPONENT = "component"
+
+
+class Table(NamedTuple):
+    """Numbers, names of rows and columns if there are any, and columns set aside.
+
+    ``extra`` are the columns that were asked for by name, or that hold words;
+    ``source`` the file, ``annotated`` what anndata has made of it, if it has.
+    """
+
+    X: Any
+    labels: Any
+    columns: list[str] | None
+    extra: dict[str, Array] = {}  # noqa: RUF012 (never changed)
+    source: Place | None = None
+    annotated: Any = None
+
+
+def read_table(
+    path: PathLike, *, aside: Sequence[str] = (), words: bool = False
+) -> Table:
+    """A table of numbers; a first column of names (or called "id") labels the rows.
+
+    Columns named in ``aside`` are no part of X. With ``words`` columns of text are set
+    aside as well, and of a table that has columns called component1, component2, ...
+    all others: what ``graphfold embed`` has written.
+    """
+    place = existing(path, TABLES)
+    if place.suffix in text.TEXT:
+        table = _of_text(place, aside, words)
+    elif place.suffix == ".parquet":
+        table = _of_parquet(place, aside, words)
+    elif place.suffix in (".h5ad", ".zarr"):
+        table = _of_annotated(place, aside, words)
+    else:
+        if aside:
+            raise FileError(
+                f"{place} has no named columns, so none can be left out; got {aside[0]}"
+            )
+        X, labels = read_named(place)
+        table = Table(X, None if labels is None else as_labels(labels), None)
+    _check(table, place)
+    return table._replace(source=place)
+
+
+def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
+    start = text.peek(place)
+    header = start.first if _is_header(start.first, start.second) else None
+    row = start.second if header else start.first
+    if row is None:
+        raise FileError(f"{place} must have at least one row below its first line")
+    labelled = _is_label_column(header[0] if header else "-", row[0])
+    labelled = labelled and not (header and header[0] in aside)
+    names = header or [str(i + 1) for i in range(start.width)]
+    set_aside = _set_aside(names, row, place, aside, words, labelled)
+    taken = {*set_aside, *([0] if labelled else [])}
+    sheet = text.read_sheet(
+        place, start.width, header=header is not None, words=sorted(taken)
+    )
+    kept = [name for i, name in enumerate(names) if i not in taken]
+    return Table(
+        sheet.numbers,
+        sheet.words[0] if labelled else None,
+        kept if header else None,
+        {names[i]: text.typed(sheet.words[i]) for i in set_aside},
+    )
+
+
+def _set_aside(
+    names: list[str],
+    row: list[str],
+    place: Place,
+    aside: Sequence[str],
+    words: bool,
+    labelled: bool,
+) -> list[int]:
+    """Positions of the columns that are no part of X, nor names of the rows."""
+    for name in aside:
+        chosen(names, name, place, "column")
+    rest = range(int(labelled), len(names))
+    components = [i for i in rest if _is_component(names[i])]
+    if words and components:
+        return [i for i in rest if i not in components]
+    wordy = [i for i in rest if words and not text.is_number(row[i])]
+    return [i for i in rest if names[i] in aside or i in wordy]
+
+
+def _of_parquet(place: Place, aside: Sequence[str], words: bool) -> Table:
+    pandas = optional("pandas", "tables", "parquet files")
+    optional("pyarrow", "tables", "parquet files")
+    with reading(place, ".parquet"):
+        frame = pandas.read_parquet(place.path)
+    names = [str(name) for name in frame.columns]
+    frame.columns = names
+    labels: Any = None
+    if not isinstance(frame.index, pandas.RangeIndex):
+        labels = frame.index
+    elif names and names[0] not in aside and len(frame):
+        first = frame[names[0]]
+        if _is_label_column(names[0], str(first.iloc[0])):
+            labels, frame = first, frame[names[1:]]
+    names = list(frame.columns)
+    row = ["x" if frame[name].dtype.kind not in "fiub" else "0" for name in names]
+    positions = _set_aside(names, row, place, aside, words, labelled=False)
+    extra = {names[i]: text.typed(frame[names[i]].to_numpy()) for i in positions}
+    for i, name in enumerate(names):
+        if name not in extra and row[i] == "x":
+            raise FileError(
+                f"{place} must hold numbers, but for a first column of names; column "
+                f"{name!r} has {frame[name].iloc[0]!r}: a column of classes or names "
+                "can be left out with --label-column"
+            )
+    kept = [name for name in names if name not in extra]
+    labels = None if labels is None else as_labels(labels)
+    return Table(frame[kept].to_numpy(dtype=float), labels, kept, extra)
+
+
+def _of_annotated(place: Place, aside: Sequence[str], words: bool) -> Table:
+    adata = annotated.open_annotated(place)
+    if adata is None:
+        if aside:
+            raise FileError(f"{place} has no columns beside its array; got {aside[0]}")
+        return Table(annotated.array_in(place), None, None)
+    key = place.key
+    if key is None and words and annotated.KEY in adata.obsm:
+        key = f"obsm/{annotated.KEY}"
+    X = annotated.matrix_in(adata, key, place.path)
+    listed = list(adata.obs.columns)
+    taken = listed if words else [chosen(listed, n, place, "obs column") for n in aside]
+    extra = {name: _of_obs(adata.obs[name]) for name in taken}
+    labels = np.asarray(adata.obs_names).astype(str)
+    columns = list(adata.var_names) if key in (None, "X") else None
+    return Table(X, labels, columns, extra, annotated=adata)
+
+
+def _of_obs(series: Any) -> Array:
+    values = series.astype(object).where(series.notna(), "").to_numpy()
+    return text.typed(values) if series.dtype.kind not in "fiub" else series.to_numpy()
+
+
+def _check(table: Table, place: Place) -> None:
+    X = table.X
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) != 2:
+        raise FileError(
+            f"{place} must hold a table of rows and columns; got shape {shape}"
+        )
+    if np.dtype(X.dtype).kind not in "fiub":
+        raise FileError(f"{place} must hold numbers; got {X.dtype}")
+    if 0 in shape:
+        raise FileError(
+            f"{place} must have at least one row and one column of numbers; got "
+            f"{shape[0]} rows and {shape[1]} columns"
+        )
+    if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
+        bad = ~np.isfinite(X).all(axis=1)
+    elif sp.issparse(X):
+        entries = sp.coo_array(X)
+        bad = np.zeros(shape[0], dtype=bool)
+        bad[entries.row[~np.isfinite(entries.data)]] = True
+    else:
+        bad = np.zeros(0, dtype=bool)  # on disk: the estimator looks block by block
+    if bad.any():
+        names = np.arange(shape[0]) if table.labels is None else table.labels
+        first = ", ".join(map(str, names[bad][:5].tolist()))
+        raise FileError(
+            f"{place} must hold finite numbers; {int(bad.sum())} rows have NaN or "
+            f"infinity: {first}"
+        )
+    repeated = None if table.labels is None else first_duplicate(table.labels)
+    if repeated is not None:
+        raise FileError(
+            f"{place}: names of rows must be distinct; {repeated!r} occurs twice (a "
+            "column of classes can be left out with --label-column)"
+        )
+
+
+# -- what a column is -----------------------------------------------------------------
+
+
+def _is_header(cells: list[str], below: list[str] | None) -> bool:
+    """Names of columns: words, or the 0, 1, 2 ... that pandas writes without any.
+
+    Where some cells are words and some numbers, it is a header if the line below is
+    not of the same pattern: a class may stand behind the numbers of a row.
+    """
+    counted = [str(i) for i in range(len(cells))]
+    if cells == counted or (cells[0] == "" and cells[1:] == counted[:-1]):
+        return True
+    pattern = _words_in(cells)
+    if all(pattern) or not any(pattern):
+        return any(pattern)
+    return below is None or _words_in(below) != pattern
+
+
+def _words_in(cells: list[str]) -> list[bool]:
+    # an empty cell is a missing number, not the name of a column
+    return [cell != "" and not text.is_number(cell) for cell in cells[1:] or cells]
+
+
+def _is_label_column(name: str, cell: str) -> bool:
+    return name.lower() in _ID_NAMES or not text.is_number(cell)
+
+
+def _is_component(name: str) -> bool:
+    return name.startswith(_COMPONENT) and name[len(_COMPONENT) :].isdecimal()

@@ -1,0 +1,153 @@
+"""Graphs of every format, by name and by number; what they cannot mean."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from graphfold.errors import FileError, UnknownRowsWarning
+from graphfold.files import read_graph
+
+N = 6
+EDGES = np.array([[0, 1], [1, 2], [4, 5]])
+WEIGHTS = np.array([1.0, 2.0, 0.5])
+LABELS = np.array(["a", "b", "c", "d", "e", "f"])
+
+
+def adjacency():
+    A = np.zeros((N, N))
+    A[EDGES[:, 0], EDGES[:, 1]] = WEIGHTS
+    return A + A.T
+
+
+def by_name(path, names):
+    tails, heads = names[EDGES[:, 0]], names[EDGES[:, 1]]
+    frame = pd.DataFrame({"source": tails, "target": heads, "weight": WEIGHTS})
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".graphml":
+        graph = nx.Graph()
+        graph.add_weighted_edges_from(zip(tails, heads, WEIGHTS, strict=True))
+        nx.write_graphml(graph, path)
+    else:
+        frame.to_csv(path, sep="\t" if path.suffix == ".tsv" else ",", index=False)
+
+
+def of_rows(graph, labels=None):
+    found = graph if labels is None else graph.subgraph(labels)
+    return found.to_scipy().toarray()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".graphml"])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_lists_of_edges(suffix, labelled, tmp_path):
+    path = tmp_path / f"graph{suffix}"
+    names = LABELS if labelled else np.arange(N)
+    by_name(path, names if suffix != ".graphml" else names.astype(str))
+    labels = LABELS if labelled else None
+    assert_array_equal(of_rows(read_graph(path, labels, N), labels), adjacency())
+
+
+@pytest.mark.parametrize("labels", [LABELS, None], ids=["labelled", "numbered"])
+def test_matrices(labels, tmp_path):
+    A = adjacency()
+    np.save(tmp_path / "a.npy", A)
+    np.savez(tmp_path / "b.npz", A)
+    sp.save_npz(tmp_path / "c.npz", sp.csr_matrix(A))
+    scipy.io.mmwrite(tmp_path / "d.mtx", sp.coo_matrix(A))
+    for path in sorted(tmp_path.iterdir()):
+        assert_array_equal(of_rows(read_graph(path, labels, N), labels), A)
+
+
+def test_arrays_of_edges(tmp_path):
+    np.save(tmp_path / "a.npy", np.column_stack([EDGES, WEIGHTS]))
+    assert_array_equal(of_rows(read_graph(tmp_path / "a.npy", None, N)), adjacency())
+    numbers = np.array(["0", "1", "2", "3", "4", "5"])
+    found = read_graph(tmp_path / "a.npy", numbers, N)
+    assert_array_equal(of_rows(found, numbers), adjacency())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\nb,c\ne,f\n",
+        "source,target\na,b\nb,c\ne,f\n",
+        "target,source\na,b\nb,c\ne,f\n",
+        "here,there,length\na,b,1\nb,c,1\ne,f,1\n",
+        "source,target,kind,weight\na,b,x,1\nb,c,y,1\ne,f,z,1\n",
+        '"a","b"\n\nb,c\ne,f\n',
+    ],
+)
+def test_headers_are_known_or_not_there(content, tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text(content)
+    found = read_graph(path, LABELS, N).subgraph(LABELS)
+    assert_array_equal(found.to_scipy().toarray(), adjacency() > 0)
+
+
+def test_a_directed_graphml_loses_its_directions(tmp_path):
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b")
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    found = read_graph(tmp_path / "g.graphml", LABELS, N)
+    assert of_rows(found, LABELS)[0, 1] == 0.5
+
+
+def test_edges_of_strangers_are_left_out_and_said(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b\nb,x9\ny1,y2\n")
+    with pytest.warns(UnknownRowsWarning, match="2 edges of .* such as y1, x9, y2"):
+        graph = read_graph(path, LABELS, N)
+    assert graph.subgraph(LABELS).n_edges == 1
+
+
+MISTAKES = {
+    "a,b,c,d\n": "it has 4 columns",
+    "a\n": "it has 1 columns",
+    "": "it is empty",
+    "a,b\nc\n": "line 2 has 1",
+    "a,b,1\nb,c,x\n": "line 2, column '3' has 'x'",
+    "a,b,1\nb,c,\n": "line 2, column '3' is missing",
+    "x,y\ny,z\n": "no edge between two rows of the data: it names x, y, y, ",
+}
+
+
+@pytest.mark.parametrize(("content", "sentence"), MISTAKES.items())
+def test_a_broken_list_gets_one_sentence(content, sentence, tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text(content)
+    with pytest.raises(FileError, match=sentence):
+        read_graph(path, LABELS, N)
+
+
+def test_numbers_must_be_those_of_rows(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("0,1\n2,6\n")
+    with pytest.raises(FileError, match="rows by number, 0 to 5; got 6"):
+        read_graph(path, None, N)
+    path.write_text("0,1\n2,1.5\n")
+    with pytest.raises(FileError, match=r"by number, 0, 1, .*no column of names"):
+        read_graph(path, None, N)
+    path.write_text("a,b\n")
+    with pytest.raises(FileError, match="as the data do, such as 0, 1, 2"):
+        read_graph(path, np.arange(N), N)
+
+
+def test_a_matrix_must_have_the_rows_of_the_data(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((4, 4)))
+    with pytest.raises(FileError, match=r"square matrix of 6 rows.*got shape \(4, 4\)"):
+        read_graph(tmp_path / "a.npy", LABELS, N)
+    np.save(tmp_path / "b.npy", np.ones((6, 5)))
+    with pytest.raises(FileError, match=r"got shape \(6, 5\)"):
+        read_graph(tmp_path / "b.npy", None, N)
+
+
+def test_broken_graphml_is_said(tmp_path):
+    (tmp_path / "g.graphml").write_text("<graphml><node")
+    with pytest.raises(FileError, match=r"not a readable .graphml file"):
+        read_graph(tmp_path / "g.graphml", LABELS, N)
+    with pytest.raises(FileError, match=r"must end in one of .*graphml"):
+        read_graph(tmp_path / "g.gml", LABELS, N)

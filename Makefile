@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint web pictures reproduce bench bench-kernels bench-neighbors bench-scale docs test-lowest clean
+.PHONY: demo test lint web pictures reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -50,6 +50,10 @@ bench-neighbors: .venv-neighbors/.bench
 	.venv-neighbors/bin/python -m benchmarks.neighbors --large
 	.venv-neighbors/bin/python -m benchmarks.neighbors --page
 
+bench-map: .venv-map/.bench
+	.venv-map/bin/python -m benchmarks.map
+	.venv-map/bin/python -m benchmarks.map --page
+
 # goes on where it was interrupted: points are in benchmarks/results/scale.json
 bench-scale: .venv-scale/.bench
 	.venv-scale/bin/python -m pip --disable-pip-version-check -q install --no-deps st-graphpca==2.2.0
@@ -92,4 +96,4 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf .venv .venv-kernels .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build demo.png demo.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

@@ -60,7 +60,7 @@ def compared_map(folder):
     view(
         embeddings,
         path,
-        labels={"digit": digits.target},
+        labels={"class": [f"digit {k}" for k in digits.target]},
         images=digits.images,
         X=digits.data,
         title="Digits, three ways",
@@ -88,26 +88,26 @@ def show_edges(page):
     page.click("#edges-all")
 
 
-def choose_group(page):
-    left, top = page.point(0, 1)
-    page.evaluate(
-        "graphfold.store.set({ focus: -1, selection: [...Array(1797).keys()]"
-        ".filter((i) => i % 9 === 0).slice(0, 60) })"
-    )
-    page.mouse.move(left, top)
+def choose_class(page):
+    page.click("#edges-none")
+    page.fill("#search", "digit 4")
+    page.press("#search", "Enter")
+    page.wait_for_state("s.selection.length > 100")
+    page.fill("#search", "")
+    page.hover(4, view=1)
 
 
-def take_all(folder):
+def take_all(browser, folder):
     """All pictures, into a folder; their paths."""
     folder = Path(folder)
-    with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
+    with tempfile.TemporaryDirectory() as scratch:
         digits = digits_map(Path(scratch))
         compared = compared_map(Path(scratch))
         report = {"fragment": "#report"}
         return [
             take(browser, digits, folder / "map.png", choose_point),
             take(browser, digits, folder / "map-dark.png", show_edges, scheme="dark"),
-            take(browser, compared, folder / "map-compared.png", choose_group),
+            take(browser, compared, folder / "map-compared.png", choose_class),
             take(browser, digits, folder / "map-phone.png", viewport=PHONE),
             take(browser, compared, folder / "report.png", **report),
             take(browser, digits, folder / "report-dark.png", scheme="dark", **report),
@@ -115,5 +115,6 @@ def take_all(folder):
 
 
 if __name__ == "__main__":
-    for picture in take_all(sys.argv[1] if len(sys.argv) > 1 else "docs/images"):
-        print(picture)
+    with chromium() as opened:
+        for picture in take_all(opened, *(sys.argv[1:] or ["docs/images"])):
+            print(picture)

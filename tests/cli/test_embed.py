@@ -125,7 +125,9 @@ def test_every_format_of_a_graph(folder, edges, known, points):
 def test_a_graph_among_the_annotations(points, edges, tmp_path):
     anndata = pytest.importorskip("anndata")
     A = sp.coo_array((np.ones(len(edges[0])), edges), shape=(60, 60))
-    made = anndata.AnnData(points.astype(np.float64), obsp={"near": (A + A.T).tocsr()})
+    made = anndata.AnnData(
+        points.astype(np.float64), obsp={"near": sp.csr_matrix(A + A.T)}
+    )
     made.obs_names = LABELS.tolist()
     made.obs["kind"] = np.where(points[:, 0] > 1, "high", "low")
     with warnings.catch_warnings():

@@ -91,7 +91,9 @@ def test_pictures_of_a_folder_by_name_or_in_order(embedded, asked, capsys):
 
 
 def test_rows_that_do_not_meet(embedded, asked, capsys):
-    pd.read_csv("out.csv").assign(id=LABELS[::-1] + "x").to_csv("x.csv", index=False)
+    pd.read_csv("out.csv").assign(id=np.char.add(LABELS, "x")).to_csv(
+        "x.csv", index=False
+    )
     assert main(["view", "out.csv", "x.csv"]) == 2
     assert "must have the rows of the embedding; 60 are not" in capsys.readouterr().err
     np.save("few.npy", np.ones((3, 2)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
@@ -26,6 +27,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing two lines and leaving."""
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def add_verb(
+    commands: Any, name: str, run: Callable[..., None], what: str, more: str
+) -> Parser:
+    """A verb, what it does in one line and in a few, and who runs it."""
+    parser: Parser = commands.add_parser(name, help=what, description=more)
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:

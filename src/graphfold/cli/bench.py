@@ -7,7 +7,7 @@ import os
 import platform
 from typing import Any
 
-from graphfold.cli.arguments import TABLE_HELP, Parser, UsageError, count
+from graphfold.cli.arguments import TABLE_HELP, Parser, UsageError, add_verb, count
 from graphfold.cli.output import Console
 
 ROWS, REPEATS = (1000, 2000, 5000), 5
@@ -16,10 +16,12 @@ QUICK_ROWS, QUICK_REPEATS = (500,), 2
 
 def add(commands: Any) -> Parser:
     """Its options."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "bench",
-        help="our time and memory beside those of others, here",
-        description="Time graphfold and the peers that are installed, each run in a "
+        run,
+        "our time and memory beside those of others, here",
+        "Time graphfold and the peers that are installed, each run in a "
         "process of its own, in turn, several times.",
     )
     parser.add_argument(
@@ -41,7 +43,6 @@ def add(commands: Any) -> Parser:
         action="store_true",
         help=f"{_listed(QUICK_ROWS)} rows, {QUICK_REPEATS} repeats",
     )
-    parser.set_defaults(run=run)
     return parser
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from graphfold.cli.arguments import Parser
+from graphfold.cli.arguments import Parser, add_verb
 from graphfold.cli.output import Console
 from graphfold.files import to_be_written
 
@@ -14,16 +14,17 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def add(commands: Any) -> Parser:
     """Its options."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "demo",
-        help="three methods on bundled digits",
-        description="PCA, KernelPCA and GraphKernelPCA on bundled digits.",
+        run,
+        "three methods on bundled digits",
+        "PCA, KernelPCA and GraphKernelPCA on bundled digits.",
     )
     parser.add_argument(
         "-o", "--output", default="demo.png", metavar="FILE", help="picture to write"
     )
     parser.add_argument("--map", metavar="FILE", help="also write a map (.html)")
-    parser.set_defaults(run=run)
     return parser
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import Parser, add_model, add_rows
+from graphfold.cli.arguments import Parser, add_model, add_rows, add_verb
 from graphfold.cli.models import Rows, classes_for, model_for, read_rows
 from graphfold.cli.output import Console
 from graphfold.estimators.progress import listening
@@ -20,10 +20,12 @@ LONG = 60.0
 
 def add(commands: Any) -> Parser:
     """Its options."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "embed",
-        help="embed a table, with graphs if there are any",
-        description="Embed a table in few dimensions, with graphs if there are any.",
+        run,
+        "embed a table, with graphs if there are any",
+        "Embed a table in few dimensions, with graphs if there are any.",
     )
     add_rows(parser)
     parser.add_argument(
@@ -32,7 +34,6 @@ def add(commands: Any) -> Parser:
     parser.add_argument("--model", metavar="FILE", help="also save the model (.npz)")
     parser.add_argument("--map", metavar="FILE", help="also write a map (.html)")
     add_model(parser)
-    parser.set_defaults(run=run)
     return parser
 
 

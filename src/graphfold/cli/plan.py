@@ -6,22 +6,23 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from graphfold.cli.arguments import Parser, add_model, add_rows
+from graphfold.cli.arguments import Parser, add_model, add_rows, add_verb
 from graphfold.cli.models import model_for, read_rows
 from graphfold.cli.output import Console
 
 
 def add(commands: Any) -> Parser:
     """Its options: those of embed, without what is written."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "plan",
-        help="what embed would do, and take in time and memory",
-        description="What embed would do with these options, and take in time and "
+        run,
+        "what embed would do, and take in time and memory",
+        "What embed would do with these options, and take in time and "
         "memory; nothing is fitted.",
     )
     add_rows(parser)
     add_model(parser)
-    parser.set_defaults(run=run)
     return parser
 
 

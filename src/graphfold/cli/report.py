@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import Parser, UsageError
+from graphfold.cli.arguments import Parser, UsageError, add_verb
 from graphfold.cli.models import read_columns
 from graphfold.cli.output import Console
 from graphfold.cli.sources import read_model, read_rows_of
@@ -15,10 +15,12 @@ from graphfold.files import to_be_written
 
 def add(commands: Any) -> Parser:
     """Its options."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "report",
-        help="what a model says of itself",
-        description="Formula, spectrum, weights, constraints, warnings and quality of "
+        run,
+        "what a model says of itself",
+        "Formula, spectrum, weights, constraints, warnings and quality of "
         "a saved model; as text, as JSON, or as a page.",
     )
     parser.add_argument("model", metavar="MODEL", help="npz that embed --model wrote")
@@ -38,7 +40,6 @@ def add(commands: Any) -> Parser:
         action="store_true",
         help="does the graph help? Against rewired copies; needs --data",
     )
-    parser.set_defaults(run=run)
     return parser
 
 

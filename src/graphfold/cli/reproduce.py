@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from graphfold.cli.arguments import Parser, UsageError, count
+from graphfold.cli.arguments import Parser, UsageError, add_verb, count
 from graphfold.cli.output import Console
 from graphfold.errors import GraphfoldError
 
 
 def add(commands: Any) -> Parser:
     """Its options."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "reproduce",
-        help="run the paper's experiments and ours",
-        description="Run the paper's experiments and ours.",
+        run,
+        "run the paper's experiments and ours",
+        "Run the paper's experiments and ours.",
     )
     parser.add_argument("names", nargs="*", help='experiments, or "all"')
     parser.add_argument("--list", action="store_true", help="name them, and stop")
@@ -28,7 +30,6 @@ def add(commands: Any) -> Parser:
         "--fresh", action="store_true", help="measure again what is there"
     )
     parser.add_argument("--page", help="also write a page of all results in --out")
-    parser.set_defaults(run=run)
     return parser
 
 

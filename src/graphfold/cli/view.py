@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import Parser, add_pairs, count
+from graphfold.cli.arguments import Parser, add_pairs, add_verb, count
 from graphfold.cli.models import named_path, pairs_of, read_columns
 from graphfold.cli.output import Console
 from graphfold.cli.sources import (
@@ -21,10 +21,12 @@ from graphfold.files import read_column, read_graph, to_be_written
 
 def add(commands: Any) -> Parser:
     """Its options."""
-    parser: Parser = commands.add_parser(
+    parser = add_verb(
+        commands,
         "view",
-        help="a map to explore, of embeddings or models",
-        description="Write one HTML file with a map to explore; it needs no network.",
+        run,
+        "a map to explore, of embeddings or models",
+        "Write one HTML file with a map to explore; it needs no network.",
     )
     parser.add_argument(
         "embeddings",
@@ -60,7 +62,6 @@ def add(commands: Any) -> Parser:
     parser.add_argument("--layout", choices=("umap", "tsne"), help="of all components")
     parser.add_argument("--title")
     add_pairs(parser)
-    parser.set_defaults(run=run)
     return parser
 
 

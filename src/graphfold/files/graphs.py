@@ -85,6 +85,14 @@ def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
         ) from None
 
 
+def strangers(labels: Array, ends: list[Array]) -> tuple[Array, Array]:
+    """Which edges or pairs have an end that is no row, and the names of those ends."""
+    index = LabelIndex(labels)
+    unknown = [index.find(end) < 0 for end in ends]
+    lost = np.concatenate([ends[0][unknown[0]], ends[1][unknown[1]]])
+    return unknown[0] | unknown[1], lost
+
+
 def warn_of_strangers(what: str, lost: Any, total: int, where: Any) -> None:
     """Say which names of a file are no rows of the data."""
     names = list(dict.fromkeys(np.asarray(lost).tolist()))
@@ -196,10 +204,7 @@ def _from_ends(
                 f"{some_of(outside.tolist(), 3)}"
             )
         return Graph.from_edges(ends[0], ends[1], weights, nodes=np.arange(n))
-    index = LabelIndex(labels)
-    strangers = [index.find(end) < 0 for end in ends]
-    outside = strangers[0] | strangers[1]
-    lost = np.concatenate([ends[0][strangers[0]], ends[1][strangers[1]]])
+    outside, lost = strangers(labels, ends)
     if outside.all():
         raise FileError(
             f"{where} has no edge between two rows of the data: it names "

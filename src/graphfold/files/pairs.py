@@ -11,9 +11,8 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.errors import FileError
 from graphfold.files import text
-from graphfold.files.graphs import ends_like, warn_of_strangers
+from graphfold.files.graphs import ends_like, strangers, warn_of_strangers
 from graphfold.files.paths import PathLike, existing, reading
-from graphfold.graphs.labels import LabelIndex
 
 MUST, CANNOT = "must_link", "cannot_link"
 
@@ -62,10 +61,7 @@ def _known(pairs: Any, labels: Array | None, n: int, place: Any) -> list[Any]:
     if not pairs:
         return []
     ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
-    index = LabelIndex(np.arange(n) if labels is None else labels)
-    strangers = [index.find(end) < 0 for end in ends]
-    outside = strangers[0] | strangers[1]
-    lost = np.concatenate([ends[0][strangers[0]], ends[1][strangers[1]]])
+    outside, lost = strangers(np.arange(n) if labels is None else labels, ends)
     if outside.all():
         raise FileError(
             f"{place} has no pair of two rows of the data: it names {lost[0]!s}"

@@ -36,6 +36,7 @@ def test_json_and_a_page(model):
     assert found["shape"] == {"rows": 60, "columns": 5, "components": 2}
     assert found["quality"]
     assert found["gain"][0]["p_value"] <= 0.05
+    assert any("kind" in row["name"] for row in found["quality"])
     page = (model / "r.html").read_bytes()
     assert page.lstrip().lower().startswith(b"<!doctype html")
 

@@ -44,15 +44,26 @@ def test_a_table_with_all_that_stands_beside_it(embedded, asked, points, capsys)
     np.save("images.npy", np.zeros((60, 4, 4)))
     links = {"must_link": [["row0", "row1"]], "cannot_link": [["row0", "row2"]]}
     (embedded / "links.json").write_text(json.dumps(links))
-    pd.DataFrame(points[::-1], index=LABELS[::-1]).to_csv("rows.csv")
+    rows = pd.DataFrame(points[::-1], index=LABELS[::-1])
+    rows.assign(word="w", number=np.arange(60)).to_csv("rows.csv")
     words = ["out.csv", "-o", "m.html", "--labels", "age.npy", "--text", "notes.csv"]
     words += ["--images", "images.npy", "--edges", "known=edges.csv"]
-    words += ["--data", "rows.csv", "--layout", "tsne", "--title", "Rows"]
+    words += [
+        "--data",
+        "rows.csv",
+        "--label-column",
+        "number",
+        "--layout",
+        "tsne",
+        "--title",
+        "Rows",
+    ]
     assert main(["view", *words, "--neighbors", "7", "--links", "links.json"]) == 0
     out = pd.read_csv("out.csv")
     assert_allclose(asked["embedding"], out[["component1", "component2"]])
     assert asked["ids"].tolist() == LABELS.tolist()
-    assert list(asked["labels"]) == ["age", "kind"]
+    assert list(asked["labels"]) == ["word", "number", "age", "kind"]
+    assert asked["labels"]["number"].tolist() == list(range(60))[::-1]
     assert asked["text"] == [f"of {x}" for x in LABELS]
     assert asked["images"].shape == (60, 4, 4)
     assert isinstance(asked["edges"]["known"], Graph)

@@ -101,6 +101,8 @@ def write_mistakes(folder):
         (folder / f"broken.{name}").write_bytes(b"PK\x03\x04 no such thing")
     (folder / "empty.csv").write_text("")
     (folder / "header.csv").write_text("a,b\n")
+    (folder / "semicolons.csv").write_text("a;b\n1;2\n")
+    (folder / "commas.tsv").write_text("a,b\n1,2\n")
     (folder / "twice.csv").write_text("id,x\na,1\nb,2\na,3\n")
     (folder / "folder.csv").mkdir()
 
@@ -112,6 +114,8 @@ MISTAKES = {
     "data.gz": "must end in one of",
     "empty.csv": "it is empty",
     "header.csv": "at least one row below its first line",
+    "semicolons.csv": "separated by commas; it begins with 'a;b'",
+    "commas.tsv": "separated by tabs; it begins with 'a,b'",
     "twice.csv": "must be distinct; 'a' occurs twice",
     "pickled.npy": "Python objects.*would run code",
     "cube.npy": r"rows and columns; got shape \(2, 2, 2\)",

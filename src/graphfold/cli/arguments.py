@@ -73,17 +73,17 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="a graph that links each row to its K nearest",
     )
-    add_labels(parser)
+    add_labels(parser, "DATA")
 
 
-def add_labels(parser: argparse.ArgumentParser) -> None:
+def add_labels(parser: argparse.ArgumentParser, data: str) -> None:
     """Columns that are no part of X."""
     parser.add_argument(
         "--label-column",
         action="append",
         default=[],
         metavar="NAME",
-        help="a column of DATA that is no feature: classes, or what to colour by",
+        help=f"a column of {data} that is no feature: classes, or what to colour by",
     )
     parser.add_argument(
         "--labels",

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import Parser, UsageError, add_verb
+from graphfold.cli.arguments import Parser, UsageError, add_labels, add_verb
 from graphfold.cli.models import read_columns
 from graphfold.cli.output import Console
 from graphfold.cli.sources import read_model, read_rows_of
@@ -28,13 +28,7 @@ def add(commands: Any) -> Parser:
     parser.add_argument(
         "--data", metavar="FILE", help="the rows of the fit: adds the quality"
     )
-    parser.add_argument(
-        "--labels",
-        action="append",
-        default=[],
-        metavar="FILE[:COLUMN]",
-        help="classes: adds how well they stand apart",
-    )
+    add_labels(parser, "--data")
     parser.add_argument(
         "--gain",
         action="store_true",
@@ -52,17 +46,20 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     with console.stage("reading", f"reading {arguments.model}"):
         model = read_model(arguments.model)
         ids, n = getattr(model, "_row_labels", None), len(model.embedding_)
-        X = read_rows_of(arguments.data, ids, n) if arguments.data else None
         columns = read_columns(arguments.labels, ids, n)
+        X = None
+        if arguments.data:
+            aside = arguments.label_column
+            X, beside = read_rows_of(arguments.data, ids, n, aside)
+            columns |= beside
     gain = None
     if arguments.gain:
         with console.stage("gain", "comparing the graph with rewired copies"):
-            gain = _gain(model, X)
+            gain = _gain(model, X, ids)
     from graphfold.views.report import report_of, summary
 
     with console.stage("report", "looking at the model"):
-        classes = next(iter(columns.values()), None)
-        found = report_of(model, X=X, labels=classes, gain=gain)
+        found = report_of(model, X=X, labels=columns or None, gain=gain)
     console.say(summary(found))
     wrote = []
     if arguments.output:
@@ -74,22 +71,22 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(command="report", report=found, wrote=wrote)
 
 
-def _gain(model: Any, X: Any) -> Any:
+def _gain(model: Any, X: Any, ids: Any) -> Any:
     """What rewired copies say of the graphs of the fit that were not made from X."""
-    from graphfold.graphs import Graph, GraphRecipe
+    from graphfold.graphs import Graph, GraphRecipe, graphs_from
     from graphfold.quality import graph_gain
 
-    given = model.graph if isinstance(model.graph, dict) else {"graph": model.graph}
-    fitted = model.graph_ if isinstance(model.graph_, dict) else {"graph": model.graph_}
+    given = graphs_from(getattr(model, "graph", None))
+    fitted: Any = getattr(model, "graph_", None)
+    named = fitted if isinstance(fitted, dict) else dict.fromkeys(given, fitted)
     known = {
-        name: Graph(fitted[name].to_scipy())
+        name: Graph(named[name].to_scipy(), nodes=ids)
         for name, graph in given.items()
-        if graph is not None and not isinstance(graph, GraphRecipe)
+        if not isinstance(graph, GraphRecipe)
     }
     if not known:
         raise UsageError(
             "--gain needs a model with a known graph; one that was built from X says "
             "nothing new about X"
         )
-    found = {name: graph_gain(X, graph) for name, graph in known.items()}
-    return found if len(found) > 1 else next(iter(found.values()))
+    return graph_gain(X, known, node_ids=ids)

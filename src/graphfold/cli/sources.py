@@ -72,16 +72,23 @@ def read_model(path: str) -> Any:
     return graphfold.load(place.path)
 
 
-def read_rows_of(path: str, labels: Array | None, n: int) -> Any:
-    """The original rows (or a table beside them), in the order of the embedding."""
-    table = read_table(path, words=False)
+def read_rows_of(
+    path: str, labels: Array | None, n: int, aside: list[str]
+) -> tuple[Any, dict[str, Array]]:
+    """The original rows in the order of the embedding, and what stands beside them.
+
+    Columns of words are no part of them, nor those named in ``aside``.
+    """
+    table = read_table(path, aside=aside, words=True)
     if labels is not None and table.labels is not None:
-        return table.X[positions(labels, table.labels, path)]
+        order = positions(labels, table.labels, path)
+        beside = {name: values[order] for name, values in table.extra.items()}
+        return table.X[order], beside
     if table.X.shape[0] != n:
         raise FileError(
             f"{path} must have the {n} rows of the embedding; it has {table.X.shape[0]}"
         )
-    return table.X
+    return table.X, table.extra
 
 
 def positions(labels: Array, own: Array, where: Any) -> Array:

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import Parser, add_pairs, add_verb, count
+from graphfold.cli.arguments import Parser, add_labels, add_pairs, add_verb, count
 from graphfold.cli.models import named_path, pairs_of, read_columns
 from graphfold.cli.output import Console
 from graphfold.cli.sources import (
@@ -37,13 +37,7 @@ def add(commands: Any) -> Parser:
     parser.add_argument(
         "-o", "--output", default="map.html", metavar="FILE", help="default map.html"
     )
-    parser.add_argument(
-        "--labels",
-        action="append",
-        default=[],
-        metavar="FILE[:COLUMN]",
-        help="what to colour by; repeat for several",
-    )
+    add_labels(parser, "--data")
     parser.add_argument(
         "--text", metavar="FILE[:COLUMN]", help="shown on the card, and searched"
     )
@@ -101,14 +95,16 @@ def _beside(arguments: argparse.Namespace, shown: Embeddings) -> dict[str, Any]:
     ids, n = shown.labels, shown.n
     found: dict[str, Any] = dict(pairs_of(arguments, ids, n))
     labels = read_columns(arguments.labels, ids, n) | shown.columns
+    if arguments.data:
+        aside = arguments.label_column
+        found["X"], beside = read_rows_of(arguments.data, ids, n, aside)
+        labels = beside | labels
     found["labels"] = labels or None
     if arguments.text:
         values = read_column(arguments.text, ids, n).values
         found["text"] = [str(value) for value in values.tolist()]
     if arguments.images:
         found["images"] = read_images(arguments.images, ids, n)
-    if arguments.data:
-        found["X"] = read_rows_of(arguments.data, ids, n)
     if arguments.edges == ["none"]:
         found["edges"] = False
     elif arguments.edges:

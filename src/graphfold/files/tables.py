@@ -71,6 +71,12 @@ def read_table(
 
 def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
     start = text.peek(place)
+    if start.width == 1 and any(mark in start.first[0] for mark in ";\t|,"):
+        mark = "tabs" if place.suffix == ".tsv" else "commas"
+        raise FileError(
+            f"{place} must have columns separated by {mark}; it begins with "
+            f"{start.first[0]!r}"
+        )
     header = start.first if _is_header(start.first, start.second) else None
     row = start.second if header else start.first
     if row is None:

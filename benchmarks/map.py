@@ -1,6 +1,6 @@
 """How long a map takes to open in Chromium: ours, Plotly's, and the floor.
 
-Each opening is a browser of its own on one file. ``seconds`` is by the page's own clock,
+Each opening is a browser of its own on one file. ``seconds`` is by the page's clock,
 from opening the file to a map that is drawn and answers. The floor is a page that
 decodes the same columns and draws the same points by WebGL, and nothing else. Machines
 without a graphics card draw in software, all three of them. ``--page`` writes the table
@@ -37,7 +37,8 @@ gl.attachShader(program, shader(gl.VERTEX_SHADER, `attribute vec2 p; attribute f
 gl.attachShader(program, shader(gl.FRAGMENT_SHADER, `precision highp float;
   varying float v; void main() { gl_FragColor = vec4(v, 0.5, 1.0 - v, 1); }`));
 gl.linkProgram(program); gl.useProgram(program);
-for (const [name, id, size, type] of [['p', 'x', 2, gl.FLOAT], ['c', 'c', 1, gl.UNSIGNED_BYTE]]) {
+const columns = [['p', 'x', 2, gl.FLOAT], ['c', 'c', 1, gl.UNSIGNED_BYTE]];
+for (const [name, id, size, type] of columns) {
   gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
   gl.bufferData(gl.ARRAY_BUFFER, bytes(id), gl.STATIC_DRAW);
   const at = gl.getAttribLocation(program, name);

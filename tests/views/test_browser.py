@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from graphfold import SemiSupervisedGraphKernelPCA
 from graphfold.quality import neighbors_kept
@@ -233,6 +234,116 @@ def test_components_can_be_picked(page):
     page.select_option("select[aria-label^='Axis x']", "2")
     page.wait_for_timeout(700)  # the points travel
     assert page.pixels()["sum"] != before
+
+
+def place_on_axis(page, view, axis, points):
+    """Where points should stand, by the numbers of a component."""
+    return np.argsort([page.point(i, view)[axis] for i in points])
+
+
+def test_changes_in_a_row_are_all_drawn(page, fitted):
+    page.select_option("select[aria-label^='Axis x']", "2")
+    page.select_option("select[aria-label^='Axis y']", "3")
+    page.select_option("#colour", label="size")
+    for _ in range(3):
+        page.press("body", "t")
+    page.wait_for_timeout(1500)  # two journeys of the points
+    some = np.arange(0, 120, 7)
+    Z = fitted.embedding_[some]
+    assert_array_equal(place_on_axis(page, 0, 0, some.tolist()), np.argsort(Z[:, 2]))
+    assert_array_equal(place_on_axis(page, 0, 1, some.tolist()), np.argsort(-Z[:, 3]))
+
+
+def test_a_filter_and_a_selection_agree(page):
+    page.fill("#search", "second")
+    page.press("#search", "Enter")
+    page.wait_for_state("s.selection.length === 40")
+    page.click_point(0)
+    page.evaluate("graphfold.store.set({ selection: [0, 41, 42, 90], focus: -1 })")
+    page.click(".entry[title=second]")
+    page.wait_for_state("s.selection.length === 2")
+    assert page.state("selection") == [0, 90]
+    page.press("body", "n")  # walks over the selected
+    page.press("body", "Escape")
+    # a class that is hidden and asked for is shown
+    page.press("#search", "Enter")
+    page.wait_for_state("s.selection.length === 40 && s.visible === null")
+    # and so is a hidden row
+    page.click(".entry[title=second]")
+    page.wait_for_state("s.selection.length === 0")
+    page.fill("#search", "row45")
+    page.press("#search", "Enter")
+    page.wait_for_state("s.focus === 45 && s.visible === null")
+
+
+def test_edges_of_hidden_points_are_hidden(page):
+    page.click("#edges-all")
+    before = page.pixels("lines")["filled"]
+    page.click(".entry[title=second]")
+    page.wait_for_state("s.visible !== null")
+    page.settle()
+    assert 0 < page.pixels("lines")["filled"] < 0.85 * before
+
+
+def test_a_range_by_keys(page):
+    page.select_option("#colour", label="size")
+    page.focus("input[aria-label='at least']")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert page.input_value("input[aria-label='at least']") == "5"
+    assert page.evaluate("document.activeElement.ariaLabel") == "at least"
+
+
+def test_the_largest_stays_when_the_least_moves(open_map, blobs):
+    page = open_map(blobs[0][:, :2], labels={"share": np.linspace(0, 0.1, 120)})
+    page.focus("input[aria-label='at least']")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_state("s.visible !== null")
+    assert 119 in page.state("visible") and 0 not in page.state("visible")
+
+
+def test_too_many_pairs_are_not_made(open_map):
+    page = open_map(many(30_000)[0])
+    page.evaluate("graphfold.store.set({ selection: [...Array(30000).keys()] })")
+    page.click("#cannot-link")
+    assert "449,985,000 pairs" in page.inner_text("#pair-note")
+
+
+def test_large_numbers_come_back_as_names(open_map):
+    names = [2**60 + i for i in range(12)]
+    page = open_map(many(12)[0], ids=names)
+    page.evaluate("graphfold.store.set({ selection: [1, 2], focus: -1 })")
+    page.click("#must-link")
+    assert json.loads(page.download("#save-pairs"))["must_link"] == [names[1:3]]
+
+
+def test_numbers_are_shown_whole(open_map):
+    page = open_map(many(100)[0], labels={"year": np.arange(1903, 2003)})
+    page.hover(0)
+    assert "1903" in page.inner_text("#card")
+
+
+def test_who_is_looked_for_is_not_alone(open_map, blobs):
+    page = open_map(blobs[0][:, :2])
+    page.fill("#search", "7")
+    page.press("#search", "Enter")
+    page.wait_for_state("s.focus === 7")
+    page.wait_for_timeout(700)
+    left, top, right, bottom = box_of(page)
+    seen = [page.point(i) for i in range(120)]
+    assert sum(left < x < right and top < y < bottom for x, y in seen) > 3
+
+
+def test_a_notebook_shows_it(open_page, fitted, blobs, tmp_path):
+    from graphfold import view
+
+    shown = view(fitted, labels=blobs[1])._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><html data-ready=1>{shown}", encoding="utf-8")
+    page = open_page(path)
+    frame = page.frames[1]
+    frame.wait_for_selector("html[data-ready]", timeout=30_000)
+    assert frame.inner_text("#count") == "120 points"
 
 
 def test_a_layout_is_shown_first(open_map, fitted, blobs):

@@ -16,9 +16,9 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 import graphfold
-from graphfold import Graph, GraphKernelPCA, SemiSupervisedGraphKernelPCA, view
+from graphfold import GraphKernelPCA, SemiSupervisedGraphKernelPCA, view
 from graphfold.errors import GraphfoldError
-from graphfold.quality import neighbors_kept, trustworthiness
+from graphfold.quality import graph_gain, neighbors_kept, trustworthiness
 from graphfold.views import Map
 from graphfold.views.links import MOST_EDGES, pack_edges
 from graphfold.views.packing import Blocks
@@ -37,7 +37,9 @@ def test_coordinates_names_and_shares(fitted, blobs):
     page = Reading(view(fitted, title="Blobs & co").html)
     (only,) = page["views"]
     for i, axis in enumerate(only["axes"]):
-        assert_allclose(page.block(axis["block"]), fitted.embedding_[:, i], rtol=1e-6)
+        z = fitted.embedding_[:, i]
+        unit = 2 * (z - z.min()) / np.ptp(z) - 1
+        assert_allclose(page.block(axis["block"]), unit, atol=1e-6)
         assert axis["share"] == pytest.approx(fitted.explained_variance_ratio_[i])
     assert page.block(page["ids"]) == blobs[2]
     assert only["formula"] == fitted.formula_
@@ -110,6 +112,85 @@ def test_missing_numbers_stay_missing(Z):
     assert np.isnan(numbers[3]) and found["low"] == pytest.approx(0.01)
 
 
+def test_columns_as_tables_have_them(Z):
+    n = len(Z)
+    days = pd.date_range("2020-01-01", periods=3).repeat(10)
+    table = pd.DataFrame(
+        {
+            "string": pd.array(["a", None] * 15, dtype="string"),
+            "boolean": pd.array([True, None] * 15, dtype="boolean"),
+            "ordered": pd.Categorical(
+                ["low", "high", "mid"] * 10, ["low", "mid", "high"], ordered=True
+            ),
+            "day": days,
+            "numbered": [f"class {i % 3 + 9}" for i in range(n)],
+            "year": np.arange(1903, 1903 + n) * 2,
+        }
+    )
+    some = [0.5, None, 1.25] * 10
+    infinite = np.where(np.arange(n) == 0, np.inf, np.arange(n) % 2)
+    page = Reading(view(Z, labels={**table, "some": some, "inf": infinite}).html)
+    assert page.column("string")[1] == ["a", None] * 15
+    assert page.column("boolean")[1] == ["True", None] * 15
+    assert page.column("ordered")[0]["categories"] == ["low", "mid", "high"]
+    assert page.column("day")[1][::10] == ["2020-01-01", "2020-01-02", "2020-01-03"]
+    assert page.column("numbered")[0]["categories"] == [
+        "class 9",
+        "class 10",
+        "class 11",
+    ]
+    assert page.column("inf")[1][:2] == [None, "1"]
+    found, values = page.column("some")
+    assert found["kind"] == "number" and values[0] == 0.5 and np.isnan(values[1])
+    assert page.column("year")[1][0] == "3806"
+
+
+@pytest.mark.parametrize("start", [1900, 2**24, 2**40])
+def test_whole_numbers_stay_whole(start, rng):
+    values = np.arange(60) + start
+    page = Reading(view(rng.random((60, 2)), labels={"count": values}).html)
+    found, numbers = page.column("count")
+    assert found["whole"] and numbers.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300, 1.0])
+def test_ends_of_a_scale_are_numbers_of_the_page(Z, scale):
+    values = np.linspace(0, 0.1, 30) * scale
+    found, numbers = Reading(view(Z, labels=values).html).column("label")
+    assert (found["low"], found["high"]) == (numbers.min(), numbers.max())
+    assert_allclose(numbers, values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_coordinates_of_any_size(Z, scale, shift):
+    page = Reading(view((Z + shift) * scale).html)
+    seen = page.block(page["views"][0]["axes"][0]["block"])
+    z = Z[:, 0]
+    assert_allclose(seen, 2 * (z - z.min()) / np.ptp(z) - 1, atol=1e-5)
+
+
+def test_a_table_meets_rows_by_name(Z):
+    names = [f"r{i}" for i in range(30)]
+    table = pd.DataFrame(Z, index=names)
+    labels = pd.Series([f"of {name}" for name in names], index=names)
+    shown = Reading(view(table, labels=labels.iloc[::-1]).html).column("label")[1]
+    assert shown == labels.tolist()
+    # an index that is no name of a row says nothing
+    other = pd.Series(labels.to_numpy(), index=np.arange(100, 130))
+    assert Reading(view(table, labels=other).html).column("label")[1] == shown
+
+
+def test_names_that_pairs_can_use():
+    Z = np.eye(3)
+    large = Reading(view(Z, ids=[2**60, 2**60 + 1, 3]).html)
+    assert large.block(large["ids"]) == [str(2**60), str(2**60 + 1), 3]
+    assert large["numbered"] and large["pairable"]
+    dates = pd.DataFrame(Z, index=pd.date_range("2020-01-01", periods=3))
+    assert not Reading(view(dates).html)["pairable"]
+    assert Reading(view(Z, ids=["a", "b", "c"]).html)["pairable"]
+
+
 def test_many_strings_are_text(rng):
     Z = rng.random((600, 2))
     page = Reading(view(Z, labels={"note": [f"note {i}" for i in range(600)]}).html)
@@ -173,6 +254,30 @@ def test_edges_by_name_and_by_position(Z):
         (graph,) = page["edges"]
         assert page.block(graph["sources"]).tolist() == [3]
         assert page.block(graph["targets"]).tolist() == [7]
+
+
+def test_rows_without_edges_are_fine(Z):
+    page = Reading(view(Z, edges=[(0, 1), (2, 3)]).html)
+    assert page["edges"][0]["count"] == 2
+    for nothing in ([], {}, sp.csr_array((30, 30))):
+        assert Reading(view(Z, edges=nothing).html)["edges"] == []
+
+
+def test_gain_stands_with_the_first_graph(fitted, blobs):
+    X, _, names = blobs
+    gain = graph_gain(X, fitted.graph, node_ids=names, n_copies=5)
+    page = Reading(view({"PCA": X[:, :2], "ours": fitted}, gain=gain, X=X).html)
+    assert [report["name"] for report in page["reports"] if "gain" in report] == [
+        "ours"
+    ]
+    assert "gain" in Reading(view(X[:, :2], gain=gain).html)["reports"][0]
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e200])
+def test_a_layout_of_points_that_are_one_or_odd(rng, scale):
+    page = Reading(view(rng.random((30, 3)) * scale, layout="tsne").html)
+    seen = page.block(page["views"][0]["layouts"][0]["x"])
+    assert np.isfinite(seen).all() and bool(seen.any()) == (scale > 0)
 
 
 def test_of_too_many_edges_the_heaviest_stay(monkeypatch):
@@ -253,6 +358,13 @@ def test_without_umap_the_remedy_is_named(fitted, monkeypatch):
         view(fitted, layout="umap")
 
 
+def test_images_of_odd_shapes():
+    flat = Reading(view(np.eye(3), images=np.ones((3, 1, 200), dtype=np.uint8)).html)
+    assert (flat["images"]["height"], flat["images"]["width"]) == (1, 50)
+    listed = Reading(view(np.eye(3), images=[np.eye(2)] * 3).html)
+    assert listed.block(listed["images"]["block"]).tolist() == [255, 0, 0, 255] * 3
+
+
 def test_large_images_are_averaged_down():
     images = np.zeros((3, 200, 128), dtype=np.uint8)
     images[:, :100] = 80
@@ -308,6 +420,15 @@ REFUSED = [
     (dict(images=["nowhere.png"] * 9), "nowhere.png does not"),
     (dict(images=[3] * 9), "paths or bytes"),
     (dict(report="yes"), "report must be"),
+    (dict(gain=3), "gain must be what quality.graph_gain"),
+    (dict(X={"a": np.ones((9, 2))}), "dict of modes"),
+    (dict(labels=[[1, 2]] * 9), "labels"),
+    (dict(images=np.ones((9, 0, 0))), "one for each of the 9 rows"),
+    (dict(images=[np.ones((2, 2))] * 8 + [np.ones((3, 3))]), "different shapes"),
+    (
+        dict(embedding=pd.DataFrame(np.eye(2), index=["a", "a"])),
+        "'a' occurs twice",
+    ),
 ]
 
 
@@ -327,4 +448,3 @@ def test_rows_in_another_order_are_refused(Z):
 def test_a_map_is_what_view_returns(Z):
     assert isinstance(view(Z), Map)
     assert "view" in dir(graphfold)
-    assert Graph([(0, 1)]).n_edges == 1

@@ -3,7 +3,7 @@ import { announce, byId, h, numeral, whole } from './dom.js';
 import { shown } from './data.js';
 
 const MOST_FIELDS = 12;
-const MOST_LINKS = 12;
+const MOST_LINKS = 50;
 
 export function createPictures({ meta, block }) {
   const { images } = meta;
@@ -78,7 +78,8 @@ export function createCard({ store, rows, picture, panels }) {
 
 // The selected point: its fields, its neighbours in the data, and its links.
 export function createDetails({ store, rows, meta, picture, jump, lines }) {
-  const element = h('section', { id: 'details', 'aria-label': 'Selected point', hidden: true });
+  const element = h('section', { id: 'details', 'aria-label': 'Selected point', tabindex: -1, hidden: true });
+  let asked = 0;
 
   function name(i, mark = '', kind = '') {
     return h('li', {}, h('button', { class: `entry ${kind}`, onclick: () => jump(i) }, mark ? h('span', { class: 'mark' }, mark) : null, h('span', { class: 'name' }, String(rows.id(i)))));
@@ -104,15 +105,21 @@ export function createDetails({ store, rows, meta, picture, jump, lines }) {
     const graph = await lines.graphOf(store.state.graph);
     const found = [...graph.of(i)];
     const title = `${whole(found.length)} ${found.length === 1 ? 'link' : 'links'} in ${meta.edges[store.state.graph].name}`;
-    return h('div', { class: 'block' }, h('h3', {}, title), h('ul', { class: 'entries', id: 'linked' }, ...found.slice(0, MOST_LINKS).map((j) => name(j))));
+    const more = found.length - MOST_LINKS;
+    return h('div', { class: 'block' }, h('h3', {}, title), h('ul', { class: 'entries', id: 'linked' }, ...found.slice(0, MOST_LINKS).map((j) => name(j))),
+      more > 0 ? h('p', { class: 'muted' }, `and ${whole(more)} more`) : null);
   }
 
   store.on(['focus', 'graph', 'view'], async ({ focus, view }) => {
     element.hidden = focus < 0;
     if (focus < 0) return;
+    asked += 1;
+    const mine = asked;
     const parts = [...(await describe(rows, picture, focus, view)), neighbours(focus), await links(focus)];
-    if (store.state.focus !== focus) return;
+    if (mine !== asked) return; // someone else has been chosen since
+    const wasHere = element.contains(document.activeElement);
     element.replaceChildren(...parts.filter(Boolean));
+    if (wasHere) element.focus();
     announce(`selected ${rows.id(focus)}`);
   });
   return element;

@@ -1,7 +1,7 @@
 // What the page was given: a description in JSON, and columns as binary blocks.
 import { byId } from './dom.js';
 
-const ARRAYS = { f4: Float32Array, i4: Int32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
+const ARRAYS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
 function bytesOf(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
@@ -48,7 +48,8 @@ export async function readRows({ meta, block }) {
   ]);
   const kept = meta.neighbors ? await Promise.all(meta.neighbors.kept.map(block)) : [];
   const id = (i) => (ids ? ids[i] : i);
-  return { id, text, columns, neighbors, kept, k: meta.neighbors ? meta.neighbors.k : 0 };
+  const k = meta.neighbors ? meta.neighbors.k : 0;
+  return { id, text, columns, neighbors, kept, k, numbered: meta.numbered, pairable: meta.pairable };
 }
 
 export async function readColumn(column, block) {
@@ -60,5 +61,5 @@ export async function readColumn(column, block) {
 export function shown(column, i, view, numeral) {
   if (column.kind === 'text') return column.values[i];
   if (column.kind === 'category') return column.categories[column.values[i]] ?? 'missing';
-  return numeral(column.parts[Math.min(view, column.parts.length - 1)][i]);
+  return numeral(column.parts[Math.min(view, column.parts.length - 1)][i], column.whole);
 }

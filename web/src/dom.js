@@ -43,9 +43,11 @@ export async function copy(text) {
 
 const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 export const whole = (number) => number.toLocaleString('en');
+export const pointsOf = (count) => `${whole(count)} ${count === 1 ? 'point' : 'points'}`;
 
-export function numeral(value) {
+export function numeral(value, isWhole = false) {
   if (!Number.isFinite(value)) return '–';
+  if (isWhole) return String(Math.round(value)); // a year is no quantity: not grouped
   const size = Math.abs(value);
   return size !== 0 && (size < 1e-3 || size >= 1e7) ? value.toExponential(2) : short.format(value);
 }

@@ -1,4 +1,4 @@
-// All that a mouse can do, by keys.
+// What a mouse can do, by keys; only the lasso needs a hand.
 import { mat4 } from 'gl-matrix';
 import { byId, h } from './dom.js';
 
@@ -50,10 +50,11 @@ export function createKeys({ store, panels, n, jump, changeTheme, savePicture })
     const { selection, focus } = store.state;
     if (selection.length > 1) walk = selection;
     else if (!walk.includes(focus)) walk = [];
-    const from = walk.length ? walk.indexOf(focus) : focus;
-    const count = walk.length || n;
+    const among = walk.length ? walk : store.state.visible;
+    const from = among ? among.indexOf(focus) : focus;
+    const count = among ? among.length : n;
     const next = (((from < 0 && by < 0 ? 0 : from) + by) % count + count) % count;
-    jump(walk.length ? walk[next] : next, { zoom: false });
+    if (count) jump(among ? among[next] : next, { zoom: false });
   }
   const ways = ['none', 'selected', 'all'];
   const actions = {
@@ -71,7 +72,7 @@ export function createKeys({ store, panels, n, jump, changeTheme, savePicture })
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open) return;
-    if (event.target.matches('input, select, textarea')) {
+    if (event.target.matches('input:not([type=checkbox]), select, textarea')) {
       if (event.key === 'Escape') event.target.blur();
       return;
     }
@@ -79,7 +80,7 @@ export function createKeys({ store, panels, n, jump, changeTheme, savePicture })
     if (panel && MOVES[event.key]) {
       move(panel, MOVES[event.key]);
       event.preventDefault();
-    } else if (actions[event.key] && !byId('map').hidden) {
+    } else if (actions[event.key] && (!byId('map').hidden || '?t'.includes(event.key))) {
       actions[event.key]();
       event.preventDefault();
     }

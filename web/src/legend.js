@@ -32,11 +32,11 @@ export function createLegend({ store, rows }) {
     };
     const only = () => setFilter(index, { hidden: new Set([...counts.keys()].filter((other) => other !== code)) });
     return h('li', {},
-      h('button', { class: 'entry', 'aria-pressed': String(!hidden.has(code)), onclick: toggle, title: name, 'data-code': code },
+      h('button', { class: 'entry', 'aria-pressed': String(!hidden.has(code)), onclick: toggle, title: name, 'data-key': code },
         h('span', { class: 'swatch', style: `background:${colours[code]}` }),
         h('span', { class: 'name' }, name),
         h('span', { class: 'muted' }, whole(counts[code]))),
-      h('button', { class: 'link only', onclick: only, 'aria-label': `only ${name}` }, 'only'));
+      h('button', { class: 'link only', onclick: only, 'aria-label': `only ${name}`, 'data-key': `only${code}` }, 'only'));
   }
 
   function classes(column, index) {
@@ -48,12 +48,13 @@ export function createLegend({ store, rows }) {
 
   function scale(column, index) {
     const range = filterOf(index).range ?? [column.low, column.high];
-    const text = h('output', {}, `${numeral(range[0])} to ${numeral(range[1])}`);
+    const say = (value) => numeral(value, column.whole);
+    const text = h('output', {}, range.map(say).join(' to '));
     const span = column.high - column.low || 1;
     const sliders = [0, 1].map((side) => {
-      const slider = h('input', { type: 'range', min: 0, max: 1000, value: Math.round(((range[side] - column.low) / span) * 1000), 'aria-label': side ? 'at most' : 'at least' });
+      const slider = h('input', { type: 'range', min: 0, max: 1000, value: Math.round(((range[side] - column.low) / span) * 1000), 'aria-label': side ? 'at most' : 'at least', 'data-key': side });
       const read = () => sliders.map((other) => column.low + (Number(other.value) / 1000) * span).sort((a, b) => a - b);
-      slider.addEventListener('input', () => { text.textContent = read().map(numeral).join(' to '); });
+      slider.addEventListener('input', () => { text.textContent = read().map(say).join(' to '); });
       slider.addEventListener('change', () => {
         const next = read();
         const all = next[0] <= column.low && next[1] >= column.high;
@@ -63,7 +64,7 @@ export function createLegend({ store, rows }) {
     });
     return h('div', { class: 'scale' },
       h('div', { class: 'ramp', style: `background:linear-gradient(to right, ${scaleColours().filter((_, i) => i % 7 === 0).join(',')})` }),
-      h('div', { class: 'row ends muted' }, h('span', {}, numeral(column.low)), h('span', {}, numeral(column.high))),
+      h('div', { class: 'row ends muted' }, h('span', {}, say(column.low)), h('span', {}, say(column.high))),
       h('div', { class: 'row' }, ...sliders),
       h('div', { class: 'row muted' }, h('span', {}, 'shown'), text),
       column.about ? h('p', { class: 'muted about' }, column.about) : null);
@@ -73,10 +74,12 @@ export function createLegend({ store, rows }) {
     const { colour, visible } = store.state;
     picker.value = String(colour);
     const column = columns[colour];
-    const focused = box.querySelector(':focus')?.dataset.code;
+    const focused = document.activeElement === reset ? 'reset' : box.querySelector(':focus')?.dataset.key;
     box.replaceChildren(...(column ? [column.kind === 'category' ? classes(column, colour) : scale(column, colour)] : []));
-    if (focused !== undefined) box.querySelector(`[data-code="${focused}"]`)?.focus();
     reset.hidden = !visible;
+    // who works by keys stays where they were
+    if (focused === 'reset') picker.focus();
+    else if (focused !== undefined) box.querySelector(`[data-key="${focused}"]`)?.focus();
   }
   store.on(['colour', 'visible', 'theme'], show);
   show();

@@ -53,23 +53,50 @@ export function createLines({ data, store, rows, panels }) {
     return pairs;
   }
 
+  // without edges of points that are hidden; made once for a filter
+  let cut = { of: null, by: null, graph: null };
+  function visibleEdges(graph, seen) {
+    if (!graph || !seen) return graph;
+    if (cut.of !== graph || cut.by !== seen) {
+      const kept = [];
+      for (let k = 0; k < graph.sources.length; k += 1) {
+        if (seen[graph.sources[k]] && seen[graph.targets[k]]) kept.push(k);
+      }
+      const pick = (ends) => Uint32Array.from(kept, (k) => ends[k]);
+      cut = { of: graph, by: seen, graph: { sources: pick(graph.sources), targets: pick(graph.targets) } };
+    }
+    return cut.graph;
+  }
+
+  let mask = { of: null, seen: null };
+  function seenPoints(visible) {
+    if (!visible) return null;
+    if (mask.of !== visible) {
+      mask = { of: visible, seen: new Uint8Array(meta.n) };
+      for (const i of visible) mask.seen[i] = 1;
+    }
+    return mask.seen;
+  }
+
   async function show(panel, view) {
-    const { edges, graph, selection, focus, neighbours, violated, pairs } = store.state;
-    const known = meta.edges.length ? await graphOf(graph) : null;
-    panel.setEdges(edges === 'all' ? known : null);
-    const linked = known && edges !== 'none' ? linksOf(known, selection) : [];
+    const graph = meta.edges.length ? await graphOf(store.state.graph) : null;
+    const { edges, selection, focus, neighbours, violated, pairs, visible } = store.state;
+    const seen = seenPoints(visible);
+    const both = (listed) => (seen ? listed.filter(([a, b]) => seen[a] && seen[b]) : listed);
+    panel.setEdges(edges === 'all' ? visibleEdges(graph, seen) : null);
+    const linked = both(graph && edges !== 'none' ? linksOf(graph, selection) : []);
     panel.setLayer('links', linked, variable('--accent'), Math.max(0.12, Math.min(0.6, 6 / Math.sqrt(linked.length))), 1.2);
     const near = focus >= 0 && neighbours && rows.neighbors;
-    panel.setLayer('kept', near ? neighboursOf(focus, view, 1) : [], variable('--good'), 0.95, 2);
-    panel.setLayer('lost', near ? neighboursOf(focus, view, 0) : [], variable('--warn'), 0.95, 2);
+    panel.setLayer('kept', both(near ? neighboursOf(focus, view, 1) : []), variable('--good'), 0.95, 2);
+    panel.setLayer('lost', both(near ? neighboursOf(focus, view, 0) : []), variable('--warn'), 0.95, 2);
     const all = [...meta.pairs.must, ...meta.pairs.cannot];
-    panel.setLayer('pairs', pairs ? all : [], variable('--muted'), 0.7, 1.2);
+    panel.setLayer('pairs', both(pairs ? all : []), variable('--muted'), 0.7, 1.2);
     const wrong = meta.violations[view];
-    panel.setLayer('violated', violated && wrong ? [...wrong.must, ...wrong.cannot] : [], variable('--bad'), 0.95, 2);
+    panel.setLayer('violated', both(violated && wrong ? [...wrong.must, ...wrong.cannot] : []), variable('--bad'), 0.95, 2);
   }
 
   const showAll = () => Promise.all(panels.map(show));
-  store.on(['edges', 'graph', 'selection', 'focus', 'neighbours', 'violated', 'pairs'], showAll);
+  store.on(['edges', 'graph', 'selection', 'focus', 'neighbours', 'violated', 'pairs', 'visible'], showAll);
   panels.forEach((panel, view) => panel.element.addEventListener('moved', () => show(panel, view)));
   return { showAll, graphOf };
 }

@@ -5,7 +5,7 @@ import { createCard, createDetails, createPictures } from './card.js';
 import { isDark } from './colours.js';
 import { createControls, createTabs, savePicture } from './controls.js';
 import { readColumn, readData, readRows } from './data.js';
-import { byId, h, whole } from './dom.js';
+import { byId, h, pointsOf, whole } from './dom.js';
 import { createHelp, createKeys } from './keyboard.js';
 import { createLegend } from './legend.js';
 import { createLines } from './lines.js';
@@ -36,7 +36,7 @@ async function start() {
   const data = readData();
   const { meta } = data;
   byId('title').textContent = meta.title;
-  byId('count').textContent = `${whole(meta.n)} points`;
+  byId('count').textContent = pointsOf(meta.n);
   const theme = remembered('graphfold-theme');
   if (theme) document.documentElement.dataset.theme = theme;
 
@@ -70,14 +70,26 @@ async function start() {
   const rows = await readRows(data);
   const picture = createPictures(data);
   const lines = createLines({ data, store, rows, panels });
+  // who is asked for by name is shown: if all of them are hidden, nothing is
+  function choose(points, focus = -1) {
+    const { visible } = store.state;
+    const seen = visible && new Set(visible);
+    const found = seen ? points.filter((i) => seen.has(i)) : points;
+    if (!found.length) store.set({ filters: new Map(), only: null });
+    store.set({ selection: found.length ? found : points, focus });
+  }
   function jump(i, { zoom = true } = {}) {
-    store.set({ selection: [i], focus: i });
+    choose([i], i);
     if (zoom && meta.n > 50) panels.forEach((panel) => panel.zoomTo([i, ...(rows.neighbors ? rows.neighbors.subarray(i * rows.k, (i + 1) * rows.k) : [])]));
   }
   store.on('colour', ({ colour }) => panels.forEach((panel) => panel.colour(rows.columns[colour])));
   store.on(['filters', 'only'], (state) => store.set({ visible: visiblePoints(state, rows, meta.n) }));
-  store.on('visible', ({ visible }) => {
-    byId('count').textContent = visible ? `${whole(visible.length)} of ${whole(meta.n)} points` : `${whole(meta.n)} points`;
+  store.on('visible', ({ visible, selection, focus }) => {
+    byId('count').textContent = visible ? `${whole(visible.length)} of ${pointsOf(meta.n)}` : pointsOf(meta.n);
+    const seen = visible && new Set(visible);
+    const stays = seen ? selection.filter((i) => seen.has(i)) : selection;
+    if (stays.length < selection.length) store.set({ selection: stays, focus: stays.includes(focus) ? focus : -1 });
+    if (store.state.hover) store.set({ hover: null });
   });
   panels.forEach((panel, view) => panel.canvas.addEventListener('pointerdown', () => store.set({ view })));
   createCard({ store, rows, picture, panels });
@@ -85,7 +97,7 @@ async function start() {
     h('button', { id: 'reset', onclick: () => panels.forEach((panel) => panel.reset()), title: 'Show all points (0)' }, 'Reset view'),
     h('button', { id: 'save-picture', onclick: () => savePicture(panels, meta.title), title: 'Save a picture (s)' }, 'Save picture'));
   byId('side').append(...[
-    createSearch({ store, rows, meta, jump }),
+    createSearch({ store, rows, meta, jump, choose }),
     createLegend({ store, rows }),
     createControls({ meta, store }),
     createDetails({ store, rows, meta, picture, jump, lines }),

@@ -6,6 +6,7 @@ import { endsOf, endsOfEdges } from './segments.js';
 import { listenToFingers } from './touch.js';
 
 const MARGIN = 0.92; // of the panel that the points fill
+const NEAREST = 0.15; // half of the part of the map that is always seen
 const DENSE = 20000; // from so many points on opacity follows the density
 const FAINT = 400; // the opacity of so many lines is 1; of more it falls by the root
 
@@ -14,14 +15,21 @@ export function pointSize(n, area) {
   return Math.min(9, Math.max(n > 500000 ? 1 : 2, size));
 }
 
-function spread(values) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  const [middle, half] = [(low + high) / 2, (high - low) / 2 || 1];
-  return Float32Array.from(values, (value) => ((value - middle) / half) * MARGIN);
+// Places come between -1 and 1 already; a little room is left at the rim.
+const withRoom = (values) => Float32Array.from(values, (value) => value * MARGIN);
+
+// Around some points, with room, and never so near that nothing else is seen.
+function boxOf(points, x, y) {
+  const sides = [x, y].map((places) => {
+    let [low, high] = [Infinity, -Infinity];
+    for (const i of points) {
+      low = Math.min(low, places[i]);
+      high = Math.max(high, places[i]);
+    }
+    const half = Math.max(0.7 * (high - low), NEAREST);
+    return [(low + high) / 2 - half, (low + high) / 2 + half];
+  });
+  return [sides[0][0], sides[1][0], sides[0][1], sides[1][1]];
 }
 
 export async function createPanel({ index, data, store, renderer, segments, place }) {
@@ -59,9 +67,6 @@ export async function createPanel({ index, data, store, renderer, segments, plac
 
   let [x, y] = [null, null];
   let column = null;
-  let paint = null;
-  let visible = null;
-  let spatialIndex = null;
   let edges = null; // of the graph that is drawn: buffers once they are needed
   const layers = new Map();
   let dirty = true;
@@ -74,27 +79,58 @@ export async function createPanel({ index, data, store, renderer, segments, plac
     });
   }
 
-  async function draw(options = {}) {
-    paint = coloured(column, index, n);
-    const hover = isDark() ? '#ffffff' : '#000000';
-    scatterplot.set({ pointColor: paint.colours, pointColorActive: paint.colours, pointColorHover: paint.colours.map(() => hover) });
-    // the library reads classes from the largest number it finds: one more than colours
-    await scatterplot.draw(
-      { x, y, valueA: paint.codes },
-      { zDataType: 'categorical', ...options, ...(visible ? { filter: visible } : {}) },
-    );
-    spatialIndex = scatterplot.get('spatialIndex');
-    if (store.state.selection.length) scatterplot.select(store.state.selection, { preventEvent: true });
-    dirty = true;
-  }
+  // What is wanted may change while the library draws, and it refuses a second drawing:
+  // the panel then draws once more, until what is drawn is what is wanted.
+  const choice = layouts.length ? { layout: 0 } : { x: 0, y: 1 };
+  let drawing = null;
+  let again = false;
+  let drawnBlocks = '';
 
-  async function showAxes(choice) {
+  async function drawOnce() {
     const [first, second] = choice.layout === undefined
       ? [axes[choice.x].block, axes[choice.y].block]
       : [layouts[choice.layout].x, layouts[choice.layout].y];
-    [x, y] = (await Promise.all([block(first), block(second)])).map(spread);
-    forgetLines();
-    await draw(n <= DENSE && spatialIndex ? { transition: true, transitionDuration: 500 } : {});
+    const moved = drawnBlocks !== `${first} ${second}`;
+    const options = { zDataType: 'categorical' };
+    if (moved) {
+      const [nextX, nextY] = await Promise.all([block(first), block(second)]);
+      [x, y] = [withRoom(nextX), withRoom(nextY)];
+      if (drawnBlocks && n <= DENSE) Object.assign(options, { transition: true, transitionDuration: 500 });
+      if (drawnBlocks) scatterplot.reset({ preventEvent: true });
+      drawnBlocks = `${first} ${second}`;
+      forgetLines();
+    } else {
+      options.spatialIndex = scatterplot.get('spatialIndex');
+    }
+    const { codes, colours } = coloured(column, index, n);
+    const hover = isDark() ? '#ffffff' : '#000000';
+    scatterplot.set({ pointColor: colours, pointColorActive: colours, pointColorHover: colours.map(() => hover) });
+    if (store.state.visible) options.filter = [...store.state.visible];
+    await scatterplot.draw({ x, y, valueA: codes }, options);
+    follow();
+    dirty = true;
+  }
+
+  function draw() {
+    again = true;
+    drawing ??= (async () => {
+      while (again) {
+        again = false;
+        await drawOnce();
+      }
+    })().finally(() => {
+      drawing = null;
+    });
+    return drawing;
+  }
+
+  // The library changes the lists it is given, and forgets them when it draws.
+  function follow() {
+    const { visible, selection } = store.state;
+    if (visible) scatterplot.filter([...visible], { preventEvent: true });
+    else if (scatterplot.get('isPointsFiltered')) scatterplot.unfilter({ preventEvent: true });
+    if (selection.length) scatterplot.select([...selection], { preventEvent: true });
+    else scatterplot.deselect({ preventEvent: true });
   }
 
   // -- lines: named layers, each with its ends, colour and width
@@ -164,33 +200,27 @@ export async function createPanel({ index, data, store, renderer, segments, plac
   scatterplot.subscribe('select', ({ points }) => store.set({ selection: [...points], focus: points.length === 1 ? points[0] : -1 }, index));
   scatterplot.subscribe('deselect', () => store.set({ selection: [], focus: -1 }, index));
   scatterplot.subscribe('lassoEnd', () => store.set({ mode: 'panZoom' }));
-  store.on('selection', ({ selection }, from) => {
-    if (from === index) return;
-    if (selection.length) scatterplot.select(selection, { preventEvent: true });
-    else scatterplot.deselect({ preventEvent: true });
+  store.on(['selection', 'visible'], (_, from) => {
+    if (from !== index && !drawing) follow();
   });
   store.on('hover', ({ hover }, from) => {
     if (from !== index) scatterplot.hover(hover ? hover.point : -1, { preventEvent: true });
   });
   store.on('mode', ({ mode }) => scatterplot.set({ mouseMode: mode }));
-  store.on('visible', (state) => {
-    visible = state.visible;
-    if (visible) scatterplot.filter(visible, { preventEvent: true });
-    else scatterplot.unfilter({ preventEvent: true });
-  });
-  store.on('theme', async () => {
+  store.on('theme', () => {
     showTheme();
     forgetLines();
-    await draw({ spatialIndex, preventFilterReset: !visible });
+    draw();
   });
 
   function select(name_, choices, value, change) {
     const options = choices.map(([key, text]) => h('option', { value: key, selected: key === value }, text));
     return h('select', { 'aria-label': `${name_} of ${name || 'the map'}`, onchange: change }, ...options);
   }
-  const choice = layouts.length ? { layout: 0 } : { x: 0, y: 1 };
   function showPicker() {
-    const titles = axes.map((axis, i) => [String(i), axis.share === null ? axis.name : `${axis.name} (${(100 * axis.share).toFixed(1)} %)`]);
+    const share = (axis) => (axis.share === null ? '' : ` (${(100 * axis.share).toFixed(1)} %)`);
+    const short = (axis, i) => (axis.name === `component ${i + 1}` ? String(i + 1) : axis.name);
+    const titles = axes.map((axis, i) => [String(i), short(axis, i) + share(axis)]);
     const parts = [];
     if (layouts.length) {
       const whats = [...layouts.map((layout, i) => [`l${i}`, layout.name]), ['axes', 'two components']];
@@ -198,18 +228,19 @@ export async function createPanel({ index, data, store, renderer, segments, plac
         if (event.target.value === 'axes') Object.assign(choice, { layout: undefined, x: choice.x ?? 0, y: choice.y ?? 1 });
         else choice.layout = Number(event.target.value.slice(1));
         showPicker();
-        showAxes(choice);
+        picker.querySelector('select').focus();
+        draw();
       }));
     }
     if (choice.layout === undefined && axes.length > 2) {
       for (const side of ['x', 'y']) {
-        parts.push(h('label', { class: 'axis' }, h('span', {}, side), select(`Axis ${side}`, titles, String(choice[side]), (event) => {
+        parts.push(h('label', { class: 'axis' }, h('span', { title: `component on the ${side} axis` }, side), select(`Axis ${side}`, titles, String(choice[side]), (event) => {
           choice[side] = Number(event.target.value);
-          showAxes(choice);
+          draw();
         })));
       }
     } else if (choice.layout === undefined) {
-      const all = titles.map(([, text]) => text).filter(Boolean).join(' × ');
+      const all = axes.map((axis) => axis.name + share(axis)).filter(Boolean).join(' × ');
       parts.push(h('span', { class: 'muted cut', title: all }, axes.map((axis) => axis.name).filter(Boolean).join(' × ')));
     }
     picker.replaceChildren(...parts);
@@ -227,11 +258,11 @@ export async function createPanel({ index, data, store, renderer, segments, plac
       column = first;
       showTheme();
       scatterplot.set({ aspectRatio: frame.clientWidth / frame.clientHeight });
-      await showAxes(choice);
+      await draw();
     },
     colour: (next) => {
       column = next;
-      return draw({ spatialIndex, preventFilterReset: !visible });
+      return draw();
     },
     // where a point stands in the window
     screen(i) {
@@ -239,7 +270,11 @@ export async function createPanel({ index, data, store, renderer, segments, plac
       const [left, top] = scatterplot.getScreenPosition(i);
       return [box.left + left, box.top + top];
     },
-    zoomTo: (points) => scatterplot.zoomToPoints(points, { padding: 0.4, transition: true, transitionDuration: 400 }),
+    zoomTo(points) {
+      const [left, bottom, right, top] = boxOf(points, x, y);
+      const area = { x: left, y: bottom, width: right - left, height: top - bottom };
+      return scatterplot.zoomToArea(area, { transition: true, transitionDuration: 400 });
+    },
     reset: () => scatterplot.zoomToOrigin({ transition: true, transitionDuration: 300 }),
     async picture() {
       const whole = h('canvas', { width: canvas.width, height: canvas.height });

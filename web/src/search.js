@@ -4,7 +4,7 @@ import { announce, h, whole } from './dom.js';
 const LISTED = 30;
 const MOST = 100000;
 
-export function createSearch({ store, rows, meta, jump }) {
+export function createSearch({ store, rows, meta, jump, choose }) {
   const input = h('input', { type: 'search', id: 'search', placeholder: 'name, text or class', autocomplete: 'off', 'aria-controls': 'results' });
   const list = h('ul', { id: 'results', class: 'results', 'aria-label': 'Found points' });
   const count = h('p', { class: 'muted', id: 'found' });
@@ -48,8 +48,9 @@ export function createSearch({ store, rows, meta, jump }) {
     if (event.key !== 'Enter') return;
     clearTimeout(timer);
     run();
-    if (found.length === 1) jump(found[0]);
-    else if (found.length) store.set({ selection: found, focus: -1 });
+    const exact = found.length && String(rows.id(found[0])) === input.value.trim();
+    if (found.length === 1 || exact) jump(found[0]);
+    else if (found.length) choose(found);
   });
   return element;
 }

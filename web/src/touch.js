@@ -46,9 +46,11 @@ export function listenToFingers({ canvas, scatterplot, store }) {
     }
     if (drawing || fingers) event.preventDefault();
   }, { passive: false });
-  canvas.addEventListener('touchend', (event) => {
+  function lift(event) {
     if (drawing) asMouse('mouseup', event.changedTouches[0]);
     fingers = null;
     drawing = false;
-  });
+  }
+  canvas.addEventListener('touchend', lift);
+  canvas.addEventListener('touchcancel', lift);
 }

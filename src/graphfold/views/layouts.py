@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
@@ -25,6 +27,13 @@ def two_dimensional(Z: Array, layout: str, random_state: Any) -> Array:
             f"{len(Z)}"
         )
     seed = 0 if random_state is None else random_state
+    # neither library bears numbers whose squares are 0 or infinite
+    Z = Z / (np.abs(Z).max() or 1.0)
+    Z = Z - Z.mean(axis=0)
+    size = np.abs(Z).max()
+    if size <= 1e-12:
+        return np.zeros((len(Z), 2))  # all rows are one point
+    Z = Z / size
     if layout == "tsne":
         from sklearn.manifold import TSNE
 

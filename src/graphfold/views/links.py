@@ -27,7 +27,7 @@ def edges_of_rows(
     if edges is False:
         return {}
     if edges is not None and edges is not True:
-        return _given(edges, labels, n)
+        return {} if _is_empty(edges) else _given(edges, labels, n)
     found: dict[str, Any] = {}
     for source in sources:
         for name, graph in source.graphs.items():
@@ -113,11 +113,16 @@ def _given(edges: Any, labels: Array | None, n: int) -> dict[str, Any]:
 
 def _of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:
     """The graph of the rows; rows that it does not know have no edges."""
-    if labels is None or not graph.has_labels:
-        if labels is None and graph.has_labels:
-            return graph_of_rows(graph, np.arange(n), n)
+    if not graph.has_labels:
         return graph_of_rows(graph, None, n)
-    return Graph._unchecked(graph.edges_between(labels, labels), labels)
+    names = np.arange(n) if labels is None else labels
+    return Graph._unchecked(graph.edges_between(names, names), names)
+
+
+def _is_empty(edges: Any) -> bool:
+    if hasattr(edges, "nnz"):
+        return bool(edges.nnz == 0)
+    return hasattr(edges, "__len__") and len(edges) == 0
 
 
 def _equal(one: Any, other: Any) -> bool:

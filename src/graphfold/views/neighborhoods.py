@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,11 @@ def neighborhoods(
     """Look at the rows of X and at each embedding of them; None for two rows."""
     n = len(embeddings[0])
     check.integer_between("n_neighbors", k, 1, 1000)
+    if isinstance(X, Mapping):
+        raise GraphfoldError(
+            "X must be one table, in which rows are near or far; got a dict of modes: "
+            "put their columns side by side, or leave X out"
+        )
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2 or shape[0] != n:
         raise GraphfoldError(
@@ -67,7 +73,8 @@ def neighborhoods(
         return None
     k = min(k, (n - 1) // 2)
     found = [neighbors_kept(X, Z, k) for Z in embeddings]
-    ranks = {"sample": None if n <= _MANY else 2000, "random_state": random_state}
+    sample = None if n <= _MANY else max(2000, 3 * k)
+    ranks = {"sample": sample, "random_state": random_state}
     # estimated ranks may take a row below 0
     trust = [np.clip(trustworthiness(X, Z, k, **ranks), 0, 1) for Z in embeddings]
     return Neighborhoods(k, found[0].indices, [part.kept for part in found], trust)

@@ -12,7 +12,7 @@ import numpy as np
 from graphfold.arrays import Array
 
 # what JavaScript has a typed array for; "json" is a list of strings or numbers
-_TYPES = {"f4", "i4", "u4", "u2", "u1"}
+_TYPES = {"f4", "f8", "i4", "u4", "u2", "u1"}
 _WORTH = 0.9  # a block is kept gzipped below this share of its size
 _LEVEL = 4
 

@@ -49,7 +49,7 @@ class Map:
         return (
             f'<iframe srcdoc="{html.escape(self.html)}" '
             f'title="{html.escape(self.title)}" '
-            'sandbox="allow-scripts allow-downloads" '
+            'sandbox="allow-scripts allow-downloads" allow="clipboard-write" '
             'style="width:100%;height:640px;border:0"></iframe>'
         )
 
@@ -91,6 +91,7 @@ def _policy(page: str) -> str:
     rules = (
         "default-src 'none'; "
         f"script-src 'sha256-{allowed}' 'unsafe-eval'; "
-        "style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:"
+        "style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'

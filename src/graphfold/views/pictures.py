@@ -26,6 +26,10 @@ def pack_images(images: Any, n: int, blocks: Blocks) -> dict[str, Any]:
     if isinstance(images, np.ndarray) and images.dtype.kind in "biuf":
         return _pack_pixels(images, n, blocks)
     listed = list(images)
+    if listed and all(isinstance(image, np.ndarray) for image in listed):
+        if len({image.shape for image in listed}) > 1:
+            raise _wrong("arrays of different shapes", n)
+        return pack_images(np.stack(listed), n, blocks)
     if len(listed) != n:
         raise _wrong(f"{len(listed)} images", n)
     contents = [_content(image) for image in listed]
@@ -44,6 +48,8 @@ def _pack_pixels(images: Array, n: int, blocks: Blocks) -> dict[str, Any]:
         raise _wrong(f"shape {images.shape}", n)
     if len(images) != n:
         raise _wrong(f"{len(images)} images", n)
+    if 0 in images.shape:
+        raise _wrong(f"shape {images.shape}", n)
     pixels = _bytes_of(images[..., None] if grey else images)
     step = -(-max(pixels.shape[1:3]) // LARGEST)
     if step > 1:
@@ -71,9 +77,11 @@ def _bytes_of(images: Array) -> Array:
 
 def _averaged(pixels: Array, step: int) -> Array:
     n, height, width, channels = pixels.shape
-    rows, columns = height // step, width // step
-    cut = pixels[:, : rows * step, : columns * step]
-    blocks = cut.reshape(n, rows, step, columns, step, channels)
+    # a side shorter than a step is averaged whole
+    tall, wide = min(step, height), min(step, width)
+    rows, columns = height // tall, width // wide
+    cut = pixels[:, : rows * tall, : columns * wide]
+    blocks = cut.reshape(n, rows, tall, columns, wide, channels)
     return blocks.mean(axis=(2, 4)).astype(np.uint8)
 
 

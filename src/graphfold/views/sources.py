@@ -59,8 +59,11 @@ def row_ids(ids: Any, sources: list[Source], n: int) -> Array | None:
     """Names of the rows: those given, else those that an embedding has, else None."""
     if ids is None:
         known = [source.labels for source in sources if source.labels is not None]
-        return known[0] if known else None
-    labels = as_labels(ids)
+        if not known:
+            return None
+        labels = known[0]
+    else:
+        labels = as_labels(ids)
     if len(labels) != n:
         raise GraphfoldError(
             f"ids must have one label for each of the {n} rows; got {len(labels)}"
@@ -69,6 +72,32 @@ def row_ids(ids: Any, sources: list[Source], n: int) -> Array | None:
     if repeated is not None:
         raise GraphfoldError(f"ids must be distinct; {repeated!r} occurs twice")
     return labels
+
+
+def places(Z: Array) -> Array:
+    """Columns from -1 to 1, at least two of them: four bytes a number are enough."""
+    Z = Z / (np.abs(Z).max() or 1.0)
+    middle = (Z.max(axis=0) + Z.min(axis=0)) / 2
+    half = (Z.max(axis=0) - Z.min(axis=0)) / 2
+    unit = (Z - middle) / np.where(half > 0, half, 1.0)
+    return unit if unit.shape[1] > 1 else np.column_stack([unit, 0 * unit])
+
+
+def shown_names(labels: Array) -> list[Any]:
+    """Names as the page shows them: numbers it can count exactly, or text."""
+    if labels.dtype.kind in "mM":
+        return labels.astype(str).tolist()
+    return [
+        value if isinstance(value, int) and abs(value) < 2**53 else str(value)
+        for value in labels.tolist()
+    ]
+
+
+def can_be_paired(labels: Array) -> bool:
+    """Whether pairs written by the page would name these rows again."""
+    if labels.dtype == object:
+        return all(isinstance(value, int | str) for value in labels.tolist())
+    return labels.dtype.kind in "iuU"
 
 
 def _read(name: str, part: Any) -> Source:
@@ -112,7 +141,7 @@ def _coordinates(values: Any) -> Array:
         raise GraphfoldError(
             f"embedding must be finite; rows {some_of(bad.tolist())} are not"
         )
-    return Z if Z.shape[1] > 1 else np.column_stack([Z, np.zeros(len(Z))])
+    return Z
 
 
 def _refuse_other_order(sources: list[Source]) -> None:

@@ -8,8 +8,10 @@ from typing import Any
 
 import graphfold
 from graphfold import check
-from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
+from graphfold.quality import GraphGain
 from graphfold.views.columns import (
+    Column,
     named_columns,
     pack_column,
     strings,
@@ -26,7 +28,14 @@ from graphfold.views.packing import Blocks
 from graphfold.views.page import Map, fill
 from graphfold.views.pictures import pack_images
 from graphfold.views.report import report_of
-from graphfold.views.sources import Source, read_sources, row_ids
+from graphfold.views.sources import (
+    Source,
+    can_be_paired,
+    places,
+    read_sources,
+    row_ids,
+    shown_names,
+)
 
 
 def view(
@@ -106,8 +115,9 @@ def view(
     n = len(sources[0].Z)
     names = row_ids(ids, sources, n)
     check.flag("report", report)
+    _check_gain(gain)
     blocks = Blocks()
-    columns = named_columns(labels, n)
+    columns = named_columns(labels, names, n)
     packed = [pack_column(name, column, blocks) for name, column in columns.items()]
     graphs = edges_of_rows(edges, sources, names, n)
     near = None
@@ -121,7 +131,9 @@ def view(
         "program": f"graphfold {graphfold.__version__}",
         "title": str(title),
         "n": n,
-        "ids": None if names is None else blocks.add_list(_plain(names)),
+        "ids": None if names is None else blocks.add_list(shown_names(names)),
+        "numbered": names is not None and names.dtype.kind in "iu",
+        "pairable": names is None or can_be_paired(names),
         "views": [_pack_view(s, layout, random_state, blocks) for s in sources],
         "columns": packed,
         "text": None if text is None else blocks.add_list(strings("text", text, n)),
@@ -145,21 +157,18 @@ def _pack_view(
     source: Source, layout: str | None, random_state: Any, blocks: Blocks
 ) -> dict[str, Any]:
     shares = getattr(source.model, "explained_variance_ratio_", None)
-    names = source.axes or [f"component {i + 1}" for i in range(source.Z.shape[1])]
+    d = source.Z.shape[1]
+    names = [*(source.axes or [f"component {i + 1}" for i in range(d)]), ""]
     axes = []
-    for i, name in enumerate(names[: source.Z.shape[1]]):
+    for i, column in enumerate(places(source.Z).T):
         share = None if shares is None or i >= len(shares) else float(shares[i])
-        block = blocks.add(source.Z[:, i], "f4")
-        axes.append({"name": name, "block": block, "share": share})
-    if len(axes) < source.Z.shape[1]:  # a table of one column
-        axes.append(
-            {"name": "", "block": blocks.add(source.Z[:, -1], "f4"), "share": None}
-        )
+        block = blocks.add(column, "f4")
+        axes.append({"name": names[i], "block": block, "share": share})
     layouts = []
     if layout is not None:
-        flat = two_dimensional(source.Z, layout, random_state)
+        flat = places(two_dimensional(source.Z, layout, random_state))
         x, y = (blocks.add(flat[:, i], "f4") for i in (0, 1))
-        about = f"{TITLES[layout]} of {source.Z.shape[1]} components"
+        about = f"{TITLES[layout]} of {d} {'component' if d == 1 else 'components'}"
         layouts.append({"name": about, "x": x, "y": y})
     formula = getattr(source.model, "formula_", "")
     return {"name": source.name, "formula": formula, "axes": axes, "layouts": layouts}
@@ -168,32 +177,38 @@ def _pack_view(
 def _reports(
     sources: list[Source],
     near: Neighborhoods | None,
-    columns: Mapping[str, Array],
+    columns: Mapping[str, Column],
     gain: Any,
 ) -> list[dict[str, Any]]:
     """The report of each estimator; of a bare embedding where quality is known."""
+    classes = {name: column.values for name, column in columns.items()}
+    # what a graph is worth is said with the first embedding that has one
+    with_graph = [i for i, source in enumerate(sources) if source.graphs] or [0]
     reports = []
     for i, source in enumerate(sources):
-        if source.model is None and near is None and not columns:
-            continue
-        model = source.Z if source.model is None else source.model
-        known: dict[str, Any] = {"labels": columns, "gain": gain}
+        known: dict[str, Any] = {"labels": classes}
+        if i == with_graph[0]:
+            known["gain"] = gain
         if near is not None:
             known["n_neighbors"] = near.k
             known |= {"trust": near.trust[i], "overlap": near.overlap(i)}
-        found = report_of(model, **known)
+        nothing_known = not columns and near is None and known.get("gain") is None
+        if source.model is None and nothing_known:
+            continue
+        found = report_of(source.Z if source.model is None else source.model, **known)
         reports.append({**found, "name": source.name or found["name"]})
-        gain = None  # of the graph, not of an embedding: said once
     return reports
+
+
+def _check_gain(gain: Any) -> None:
+    listed = list(gain.values()) if isinstance(gain, Mapping) else [gain]
+    if gain is not None and not all(isinstance(part, GraphGain) for part in listed):
+        raise GraphfoldError(
+            "gain must be what quality.graph_gain returns, or None; got "
+            f"{type(gain).__name__}"
+        )
 
 
 def _title(sources: list[Source]) -> str:
     names = [source.name for source in sources if source.name]
     return " | ".join(names) or "graphfold map"
-
-
-def _plain(labels: Array) -> list[Any]:
-    return [
-        value if isinstance(value, int | str) else str(value)
-        for value in labels.tolist()
-    ]

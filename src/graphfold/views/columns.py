@@ -186,13 +186,12 @@ def _read(name: str, values: Any) -> Column:
         values = values.to_numpy()
     if not isinstance(values, np.ndarray):
         listed = list(values)
-        values = np.empty(len(listed), dtype=object)
-        try:
-            values[:] = listed
-        except ValueError:
+        if any(isinstance(value, list | np.ndarray) for value in listed):
             raise GraphfoldError(
-                f"{name} must have one value for each row; got lists of lists"
-            ) from None
+                f"{name} must have one value for each row; got lists of values"
+            )
+        values = np.empty(len(listed), dtype=object)
+        values[:] = listed
     if values.dtype.kind in "mM":
         return Column(_dates(values))
     return Column(_as_numbers(values) if values.dtype == object else values, order)

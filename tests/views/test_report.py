@@ -411,6 +411,14 @@ def test_columns_of_too_many_classes_are_left_out_and_named(rng):
     assert len(report_of(Z[:55], labels=[*few, *few[:5]])["quality"]) == 2
 
 
+@pytest.mark.filterwarnings("error")
+def test_classes_of_two_rows_are_left_out_without_a_warning(rng):
+    pairs = [f"k{i % 30}" for i in range(60)]
+    report = report_of(rng.standard_normal((60, 2)), labels=pairs)
+    assert "quality" not in report
+    assert report["notes"][0].endswith(": labels")
+
+
 def test_numbers_are_classes_in_the_table_where_they_are_on_the_map():
     for n_kinds in (MOST_CLASSES, MOST_CLASSES + 1):
         column = np.arange(10 * n_kinds) % n_kinds

@@ -176,7 +176,7 @@ def _of_one_column(codes: Array, Z: Array, of: str) -> Iterator[dict[str, Any]]:
     if len(counts) < 2:  # nearly all rows are of one class, and so is the sample
         return
     folds = StratifiedKFold(min(N_FOLDS, counts.min()), shuffle=True, random_state=0)
-    # scores of single folds would warn where a fold has few rows of each class
+    # no score of single folds: of small ones scikit-learn may warn
     guessed = cross_val_predict(KNeighborsClassifier(N_NEAREST), Z, y, cv=folds)
     note = f"{counts.max() / counts.sum():.2f} by the largest class{where}"
     yield _row(f"{N_NEAREST}-NN accuracy{of}", np.mean(guessed == y), note)

@@ -1,11 +1,14 @@
 """A report says what a fit did and found, in plain values and as a text."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
@@ -23,6 +26,9 @@ from graphfold import (
 )
 from graphfold.errors import GraphfoldError
 from graphfold.quality import edge_overlap, graph_gain, neighbor_overlap, rewired
+from graphfold.views import report_text
+from graphfold.views.columns import MOST_CLASSES, pack_column
+from graphfold.views.packing import Blocks
 from graphfold.views.report import report_of, summary
 from graphfold.views.report_quality import class_codes
 
@@ -279,6 +285,14 @@ def test_what_is_known_is_not_measured_again(groups, monkeypatch):
     frame, _, _ = groups
     Z = frame.to_numpy()[:, :2]
     expected = report_of(Z, X=frame)
+
+    def measured(*_):
+        raise AssertionError("measured again")
+
+    for name in ("trustworthiness", "neighbor_overlap"):
+        monkeypatch.setattr(f"graphfold.views.report_quality.{name}", measured)
+    with pytest.raises(AssertionError, match="measured again"):
+        report_of(Z, X=frame)
     trust, overlap = np.full(60, 0.25), np.full(60, 0.5)
     given = report_of(Z, X=frame, trust=trust, overlap=overlap)
     assert [row["value"] for row in given["quality"]] == [0.25, 0.5]
@@ -340,3 +354,100 @@ def test_many_rows_are_sampled_for_classes(rng, monkeypatch):
     assert accuracy["value"] == 1.0
     assert error["value"] == 0.0
     assert "sample of 50 rows" in accuracy["note"]
+    assert "sample of 50 rows" in error["note"]
+
+
+@pytest.mark.parametrize(
+    ("n", "judged", "starts"),
+    [(2_000, 2_000, 10), (2_001, 2_001, 3), (6_000, 5_000, 3)],
+)
+def test_classes_are_judged_at_a_bounded_cost(rng, monkeypatch, n, judged, starts):
+    seen = []
+
+    class Watched(KMeans):
+        def fit_predict(self, X):
+            seen.append((len(X), self.n_init))
+            return super().fit_predict(X)
+
+    monkeypatch.setattr("graphfold.views.report_quality.KMeans", Watched)
+    y = np.arange(n) % 2
+    Z = rng.standard_normal((n, 2)) + 8 * y[:, None]
+    accuracy, _ = report_of(Z, labels=y)["quality"]
+    assert seen == [(judged, starts)]
+    assert ("sample" in accuracy["note"]) == (judged < n)
+
+
+def test_the_first_columns_of_classes_are_judged_and_the_others_named(groups):
+    frame, y, _ = groups
+    Z = frame.to_numpy()[:, :3]
+    labels = {"size": frame.to_numpy()[:, 0]}
+    labels |= {f"c{i}": y for i in range(7)}
+    report = report_of(Z, labels=labels)
+    names = [row["name"] for row in report["quality"]]
+    assert names[::2] == [f"5-NN accuracy, c{i}" for i in range(4)]
+    assert len(names) == 8
+    (note,) = report["notes"]
+    assert note.endswith("not c4, c5, c6")
+    assert "notes" not in report_of(Z, labels={f"c{i}": y for i in range(4)})
+    many = report_of(Z, labels={f"c{i}": y for i in range(30)})["notes"][0]
+    assert many.endswith("c23 and 6 more")
+
+
+def test_columns_of_too_many_classes_are_left_out_and_named(rng):
+    Z = rng.standard_normal((510, 2))
+    rows = np.arange(510)
+    texts = {
+        "fifty": [f"k{i % 50}" for i in rows],
+        "fifty-one": [f"k{i % 51}" for i in rows],
+    }
+    report = report_of(Z, labels=texts)
+    assert len(report["quality"]) == 2
+    assert report["quality"][0]["name"] == "5-NN accuracy, fifty"
+    assert report["notes"][0].endswith(": fifty-one")
+    few = [f"k{i % 11}" for i in range(50)]  # not five rows each
+    report = report_of(Z[:50], labels=few)
+    assert "quality" not in report
+    assert report["notes"][0].endswith(": labels")
+    assert len(report_of(Z[:55], labels=[*few, *few[:5]])["quality"]) == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_classes_of_two_rows_are_left_out_without_a_warning(rng):
+    pairs = [f"k{i % 30}" for i in range(60)]
+    report = report_of(rng.standard_normal((60, 2)), labels=pairs)
+    assert "quality" not in report
+    assert report["notes"][0].endswith(": labels")
+
+
+def test_numbers_are_classes_in_the_table_where_they_are_on_the_map():
+    for n_kinds in (MOST_CLASSES, MOST_CLASSES + 1):
+        column = np.arange(10 * n_kinds) % n_kinds
+        kind = pack_column("c", column, Blocks())["kind"]
+        assert (class_codes(column) is not None) == (kind == "category")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("sizes", [[5] * 30, [2, 2, *[6] * 10], [30, 30]])
+def test_classes_are_judged_without_a_warning(rng, sizes):
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    one_place = np.zeros((len(y), 2))
+    few_places = np.eye(2)[np.arange(len(y)) % 2]
+    for Z in (rng.standard_normal((len(y), 2)), one_place, few_places):
+        _, error = report_of(Z, labels=y)["quality"]
+        found = min(len(sizes), len(np.unique(Z, axis=0)))
+        assert error["note"] == f"k-means, {found} clusters"
+
+
+def test_nothing_is_written_that_nobody_shows(groups):
+    """The page and the text read each value; residuals are there for JSON."""
+    frame, y, graph = groups
+    web = Path(__file__).parents[2] / "web" / "src"
+    text = Path(report_text.__file__).read_text()
+    readers = text + "".join(
+        (web / name).read_text() for name in ("report.js", "charts.js")
+    )
+    model = SemiSupervisedGraphKernelPCA(2, graph=graph).fit(frame, y)
+    report = report_of(model, gain=graph_gain(frame, graph, n_copies=19))
+    written = {*report["spectrum"], *report["gain"][0], *report["constraints"]}
+    unread = {key for key in written if not re.search(rf"\b{key}\b", readers)}
+    assert unread == {"residuals"}

@@ -1,5 +1,8 @@
 """The report in a browser: figures are drawn, and what is text stays text."""
 
+import re
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -154,3 +157,68 @@ def test_an_empty_report_is_no_trouble(show):
     page = show([bare])
     assert page.locator(".gf-card").count() == 0
     assert "3 rows" in page.locator("#report").inner_text()
+
+
+def spectrum_of(n, groups):
+    return {
+        "name": "axes",
+        "shape": {"rows": 60, "columns": None, "components": n},
+        "warnings": [],
+        "spectrum": {
+            "kind": "eigenvalues",
+            "values": [1 - 0.01 * i for i in range(n)],
+            "turned": False,
+            "interchangeable": groups,
+        },
+    }
+
+
+def brackets(page):
+    """Ends of the horizontal lines below groups of axes, from left to right."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("line.gf-mix")]
+             .map((l) => ["x1", "x2", "y1", "y2"].map((k) => Number(l.getAttribute(k))))
+             .filter(([, , y1, y2]) => y1 === y2).map(([x1, x2]) => [x1, x2])"""
+    )
+
+
+def test_axes_beyond_the_last_bar_are_told_and_not_drawn(show):
+    groups = [[2 * i, 2 * i + 1] for i in range(19)] + [[38, 39, 40], [44, 45]]
+    page = show([spectrum_of(50, [*groups, [48, 49, 50]])])
+    assert page.locator(".gf-bar.gf-c0").count() == 40
+    assert "NaN" not in page.content()
+    found = brackets(page)
+    assert len(found) == 20
+    stroke = 2
+    for (_, to), (start, _) in pairwise(found):
+        assert start - to >= stroke + 1
+    assert all(start < to <= 320 for start, to in found)
+    first, mixing = page.locator(".gf-caption").all_inner_texts()
+    assert "first 40 of 50 axes" in first
+    assert mixing.startswith("Axes 1-2, 3-4, 5-6, ")
+    assert " 39-41, 45-46 and 49-50 with one that was left out may mix" in mixing
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ([[0, 1]], "Axes 1-2 may mix"),
+        ([[8, 9]], "Axis 9 and one that was left out may mix"),
+        ([[7, 8, 9]], "Axes 8-9 and one that was left out may mix"),
+        ([[0, 1], [2, 3], [6, 7, 8]], "Axes 1-2, 3-4 and 7-9 may mix"),
+    ],
+)
+def test_one_caption_names_all_axes_that_may_mix(show, groups, words):
+    page = show([spectrum_of(9, groups)])
+    (caption,) = page.locator(".gf-caption").all_inner_texts()
+    assert caption.startswith(words)
+    assert len(brackets(page)) == len(groups)
+
+
+def test_names_of_the_library_in_the_sources_exist():
+    source = (SOURCES / "report.js").read_text()
+    names = re.findall(r"graphfold(?:\.\w+)+", source)
+    assert names
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(import_module(module), attribute)

@@ -100,7 +100,7 @@ function everyFew(n, room) {
 
 // -- spectrum ---------------------------------------------------------------------
 
-const MOST_BARS = 40;
+export const MOST_BARS = 40;
 
 /** Eigenvalues as bars; each drop to the next one is marked, the largest by name. */
 export function spectrumChart(spectrum) {
@@ -130,7 +130,7 @@ export function spectrumChart(spectrum) {
   });
   if (!spectrum.turned) {
     markGaps(chart, shown, middle, y, width);
-    markGroups(chart, spectrum.interchangeable || [], values.length, middle, height - 12);
+    markGroups(chart, spectrum.interchangeable || [], values.length, middle, slot, height - 12);
   }
   return chart;
 }
@@ -168,12 +168,15 @@ function nameGap(chart, words, x, from, to) {
 }
 
 /** Brackets below axes that may mix. */
-function markGroups(chart, groups, n, middle, y) {
+function markGroups(chart, groups, n, middle, slot, y) {
+  const half = Math.min(6, slot / 2 - 2); // neighbours stay apart, strokes and all
   for (const group of groups) {
     const axes = group.filter((axis) => axis < n);
+    if (!axes.length) continue; // beyond the last bar
     const open = group.length > axes.length;
-    const from = middle(axes[0]) - 6;
-    const to = middle(axes[axes.length - 1]) + (open ? 14 : 6);
+    const from = middle(axes[0]) - half;
+    const last = middle(axes[axes.length - 1]);
+    const to = open ? Math.min(last + 14, WIDTH - 1) : last + half;
     chart.append(line(from, y, to, y, "gf-mix"));
     chart.append(line(from, y, from, y - 4, "gf-mix"));
     if (!open) chart.append(line(to, y, to, y - 4, "gf-mix"));

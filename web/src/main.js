@@ -119,7 +119,7 @@ async function start() {
   let reported = false;
   const show = createTabs(meta.reports.length > 0, (name) => {
     if (name !== 'report' || reported) return;
-    renderReport(byId('report'), meta.reports, {});
+    renderReport(byId('report'), meta.reports);
     reported = true;
   });
   if (location.hash === '#report' && meta.reports.length) show('report');

@@ -1,6 +1,7 @@
 // The report of one or several models: figures first, parameters last.
 
 import {
+  MOST_BARS,
   barList,
   cumulativeChart,
   histogramChart,
@@ -19,11 +20,10 @@ const OPEN_LIST = 6; // lists up to this long are not folded
 /**
  * Show reports inside an element.
  *
- * reports: what graphfold.view.report.report_of made, each with a name of its own.
- * options.heading: level of the heading of a report, 2 unless said otherwise.
+ * reports: what graphfold.views.report.report_of made, each with a name of its own.
  */
-export function renderReport(element, reports, options = {}) {
-  const level = Math.min(5, Math.max(1, options.heading || 2));
+export function renderReport(element, reports) {
+  const level = 2; // of headings: the first is the title of the page
   const compared = reports.length > 1 ? comparison(reports, level) : null;
   const sections = reports.map((report) => section(report, level));
   const root = html("div", { class: "gf-reports" }, compared, sections);
@@ -80,21 +80,32 @@ function caption(words) {
 function spectrum(report, level) {
   const found = report.spectrum;
   if (!found) return null;
+  const d = found.values.length;
   const notes = [];
+  if (d > MOST_BARS) notes.push(`Shown are the first ${MOST_BARS} of ${d} axes.`);
   if (found.turned) {
     notes.push("Axes are turned towards another embedding, so gaps are not those of one axis.");
-  } else {
-    for (const group of found.interchangeable || []) notes.push(mixing(group, found.values.length));
+  } else if ((found.interchangeable || []).length) {
+    notes.push(mixing(found.interchangeable, d));
   }
   const title = found.kind.charAt(0).toUpperCase() + found.kind.slice(1);
   return card(title, level, [spectrumChart(found), notes.map(caption)]);
 }
 
-function mixing(group, d) {
-  const kept = group.filter((axis) => axis < d).map((axis) => axis + 1);
-  const other = group.length > kept.length ? " and one that was left out" : "";
-  const axes = kept.length === 1 ? "Axis" : "Axes";
-  return `${axes} ${kept.join(", ")}${other} may mix when the data change by 1 %: only their span is sure.`;
+/** One sentence for all groups; a group is a run of axes, d stands for one left out. */
+function mixing(groups, d) {
+  const several = groups.length > 1;
+  const named = groups.map((group) => {
+    const kept = group.filter((axis) => axis < d);
+    const [from, to] = [kept[0] + 1, kept[kept.length - 1] + 1];
+    const other = several ? " with one that was left out" : " and one that was left out";
+    return `${from === to ? from : `${from}-${to}`}${group.length > kept.length ? other : ""}`;
+  });
+  const last = named.pop();
+  const which = several ? `${named.join(", ")} and ${last}` : last;
+  const axes = several || groups[0].filter((axis) => axis < d).length > 1 ? "Axes" : "Axis";
+  const sure = several ? "the span of each group" : "their span";
+  return `${axes} ${which} may mix when the data change by 1 %: only ${sure} is sure.`;
 }
 
 function explained(report, level) {

@@ -48,7 +48,8 @@ def report_of(
     labels : sequence of n labels, or dict or DataFrame of them, default=None
         Adds how well the embedding tells classes apart, for those that are classes:
         texts, booleans, or whole numbers of few kinds. None, NaN, and -1 among at
-        least two others are unknown.
+        least two others are unknown. Four columns are judged, each in at most 5,000
+        rows; what is left out is named in ``notes``.
     gain : GraphGain, or dict of them, default=None
         What :func:`graphfold.quality.graph_gain` found.
     n_neighbors : int, default=10
@@ -175,7 +176,6 @@ def _spectrum(model: Any) -> dict[str, Any] | None:
     if axes is not None:
         found |= {
             "gaps": axes.eigengaps,
-            "turn_bounds": axes.turn_bounds,
             "interchangeable": axes.interchangeable,
         }
         if not turned:
@@ -250,7 +250,6 @@ def _gains(gain: Any) -> list[dict[str, Any]]:
             "helps": one.helps,
             "sentence": str(one),
             "n_copies": len(one.null),
-            "null_mean": float(np.mean(one.null)),
             "null": _histogram(one.null),
             "edges": [edge._asdict() for edge in one.edges[:LISTED]],
         }
@@ -282,7 +281,6 @@ def _constraints(found: Any) -> dict[str, Any] | None:
             for name, n, v in asked
             if n
         ],
-        "n_groups": found.n_groups,
         "n_unknown_pairs": found.n_unknown_pairs,
         "violated": violated[:LISTED],
         "n_violated": len(violated),

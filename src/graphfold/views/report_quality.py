@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
 from graphfold.arrays import Array, is_missing_value
@@ -18,12 +20,19 @@ from graphfold.quality import (
     neighbor_overlap,
     trustworthiness,
 )
+from graphfold.views.columns import MOST_CLASSES
 
 #: rows that classes are looked at in; more are sampled
-MANY = 20_000
+MANY = 5_000
 N_NEAREST, N_FOLDS = 5, 5
-#: whole numbers of more kinds than this are not classes
-MOST_CLASSES = 50
+#: starts of k-means up to FEW rows, and beyond
+FEW, STARTS, STARTS_BEYOND = 2_000, 10, 3
+#: columns that are judged; the others are named
+MOST_COLUMNS = 4
+#: classes of a column that is judged, and rows that a class must have on average
+MOST_JUDGED, ROWS_OF_A_CLASS = 50, 5
+#: names in a note; how many more there are is said
+LISTED = 20
 
 
 class Quality(NamedTuple):
@@ -55,7 +64,7 @@ def quality_of(
         table = [
             *_of_neighbours(trust, overlap, n_neighbors, len(Z)),
             *_of_graphs(model, Z, n_neighbors),
-            *_of_classes(labels, Z),
+            *_of_classes(labels, Z, notes),
         ]
     else:
         table = []
@@ -118,7 +127,11 @@ def _of_graphs(model: Any, Z: Array, k: int) -> Iterator[dict[str, Any]]:
 # -- classes -----------------------------------------------------------------------
 
 
-def _of_classes(labels: Any, Z: Array) -> Iterator[dict[str, Any]]:
+def _of_classes(labels: Any, Z: Array, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Two rows for each of the first columns of classes; notes name the others."""
+    judged = 0
+    crowded: list[str] = []
+    further: list[str] = []
     for name, column in _columns(labels).items():
         if len(column) != len(Z):
             raise GraphfoldError(
@@ -126,33 +139,66 @@ def _of_classes(labels: Any, Z: Array) -> Iterator[dict[str, Any]]:
                 f"embedding; got {len(column)}"
             )
         codes = class_codes(column)
-        if codes is not None:
+        if codes is None:
+            continue
+        sizes = np.bincount(codes[codes >= 0])
+        if np.count_nonzero(sizes > 1) < 2:
+            continue
+        if len(sizes) > min(MOST_JUDGED, sizes.sum() / ROWS_OF_A_CLASS):
+            crowded.append(name or "labels")
+        elif judged == MOST_COLUMNS:
+            further.append(name)
+        else:
             of = f", {name}" if name else ""
-            yield from _of_one_column(codes, Z, of)
+            found = list(_of_one_column(codes, Z, of))
+            judged += bool(found)
+            yield from found
+    if crowded:
+        notes.append(
+            f"classes were not judged where they are more than {MOST_JUDGED} or have "
+            f"fewer than {ROWS_OF_A_CLASS} rows on average: {_listed(crowded)}"
+        )
+    if further:
+        notes.append(
+            f"the first {MOST_COLUMNS} columns of classes were judged, but not "
+            f"{_listed(further)}"
+        )
 
 
 def _of_one_column(codes: Array, Z: Array, of: str) -> Iterator[dict[str, Any]]:
-    sizes = np.bincount(codes[codes >= 0])
-    rows = np.flatnonzero((codes >= 0) & (sizes[codes] > 1))
-    where = ""
+    rows, where = _of_several_rows(codes, np.flatnonzero(codes >= 0)), ""
     if len(rows) > MANY:
         rows = np.sort(np.random.default_rng(0).choice(rows, MANY, replace=False))
-        sizes = np.bincount(codes[rows])
-        rows = rows[sizes[codes[rows]] > 1]
-        where = f", in a sample of {len(rows)} rows"
+        rows = _of_several_rows(codes, rows)
+        where = f", in a sample of {len(rows):,} rows"
+    Z = Z[rows]
     _, y, counts = np.unique(codes[rows], return_inverse=True, return_counts=True)
-    if len(counts) < 2 or len(rows) <= N_NEAREST:
+    if len(counts) < 2:  # nearly all rows are of one class, and so is the sample
         return
     folds = StratifiedKFold(min(N_FOLDS, counts.min()), shuffle=True, random_state=0)
-    nearest = min(N_NEAREST, len(rows) // 2)
-    scores = cross_val_score(KNeighborsClassifier(nearest), Z[rows], y, cv=folds)
-    most = counts.max() / counts.sum()
-    note = f"{most:.2f} by the largest class{where}"
-    yield _row(f"{nearest}-NN accuracy{of}", scores.mean(), note)
-    clusters = KMeans(len(counts), n_init=10, random_state=0).fit_predict(Z[rows])
-    note = f"k-means, {len(counts)} clusters{where}"
+    # no score of single folds: of small ones scikit-learn may warn
+    guessed = cross_val_predict(KNeighborsClassifier(N_NEAREST), Z, y, cv=folds)
+    note = f"{counts.max() / counts.sum():.2f} by the largest class{where}"
+    yield _row(f"{N_NEAREST}-NN accuracy{of}", np.mean(guessed == y), note)
+    starts = STARTS if len(Z) <= FEW else STARTS_BEYOND
+    with warnings.catch_warnings():
+        # rows in fewer places than there are classes make fewer clusters, which count
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        k_means = KMeans(len(counts), n_init=starts, random_state=0)
+        clusters = k_means.fit_predict(Z)
+    note = f"k-means, {len(np.unique(clusters))} clusters{where}"
     error = clustering_error(y, clusters)
     yield _row(f"clustering error{of}", error, note, better="lower")
+
+
+def _of_several_rows(codes: Array, rows: Array) -> Array:
+    """Without the rows that are alone in their class: nothing foretells them."""
+    return rows[np.bincount(codes[rows])[codes[rows]] > 1]
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _columns(labels: Any) -> dict[str, Any]:

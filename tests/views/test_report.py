@@ -27,7 +27,7 @@ from graphfold import (
 from graphfold.errors import GraphfoldError
 from graphfold.quality import edge_overlap, graph_gain, neighbor_overlap, rewired
 from graphfold.views import report_text
-from graphfold.views.columns import MOST_CLASSES, pack_column
+from graphfold.views.columns import MOST_CLASSES, Column, pack_column
 from graphfold.views.packing import Blocks
 from graphfold.views.report import report_of, summary
 from graphfold.views.report_quality import class_codes
@@ -422,7 +422,7 @@ def test_classes_of_two_rows_are_left_out_without_a_warning(rng):
 def test_numbers_are_classes_in_the_table_where_they_are_on_the_map():
     for n_kinds in (MOST_CLASSES, MOST_CLASSES + 1):
         column = np.arange(10 * n_kinds) % n_kinds
-        kind = pack_column("c", column, Blocks())["kind"]
+        kind = pack_column("c", Column(column), Blocks())["kind"]
         assert (class_codes(column) is not None) == (kind == "category")
 
 

@@ -229,6 +229,22 @@ def test_violated_constraints_are_red(open_map, blobs):
     assert page.pixels("lines")["filled"] == 0
 
 
+def test_rows_out_of_their_group_have_a_red_rim(open_map, blobs):
+    X, target, _ = blobs
+    y = target.copy()
+    y[[0, 50, 90]] = [1, 2, 0]  # labels that the rows do not bear out
+    model = SemiSupervisedGraphKernelPCA(
+        2, must_link_strength=0.0, cannot_link_strength=0.0
+    ).fit(X, y)
+    strays = model.constraint_report_.misplaced
+    assert set(strays) >= {0, 50, 90}
+    page = open_map(model)
+    # a disc for each, not a pixel more: some may overlap
+    red = page.pixels("lines")["red"]
+    assert 0 < red <= len(strays) * np.pi * 9**2
+    assert f"({len(strays)})" in page.inner_text("#side")
+
+
 def test_components_can_be_picked(page):
     before = page.pixels()["sum"]
     page.select_option("select[aria-label^='Axis x']", "2")

@@ -32,7 +32,7 @@ export function createControls({ meta, store }) {
     parts.push(choice('show-neighbours', 'nearest in the data, of the selected point', 'neighbours', store),
       h('p', { class: 'muted keys' }, h('span', { class: 'dash good' }), ' kept by the embedding  ', h('span', { class: 'dash warn' }), ' lost'));
   }
-  const held = meta.violations.map((view, v) => view && [meta.views[v].name, view.must.length + view.cannot.length]).filter(Boolean);
+  const held = meta.violations.map((view, v) => view && [meta.views[v].name, view.must.length + view.cannot.length + view.misplaced.length]).filter(Boolean);
   if (held.length) {
     const counts = held.length > 1 ? held.map(([name, count]) => `${name}: ${whole(count)}`).join(', ') : whole(held[0][1]);
     parts.push(choice('show-violated', `violated constraints (${counts})`, 'violated', store));

@@ -92,6 +92,9 @@ export function createLines({ data, store, rows, panels }) {
     const all = [...meta.pairs.must, ...meta.pairs.cannot];
     panel.setLayer('pairs', both(pairs ? all : []), variable('--muted'), 0.7, 1.2);
     const wrong = meta.violations[view];
+    // a row nearer to another group has a red rim: a disc below the point
+    const strays = violated && wrong ? wrong.misplaced.map((i) => [i, i]) : [];
+    panel.setLayer('misplaced', both(strays), variable('--bad'), 0.9, panel.pointSize() + 6);
     panel.setLayer('violated', both(violated && wrong ? [...wrong.must, ...wrong.cannot] : []), variable('--bad'), 0.95, 2);
   }
 

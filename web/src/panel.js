@@ -182,7 +182,7 @@ export async function createPanel({ index, data, store, renderer, segments, plac
       lines.getContext('2d').clearRect(0, 0, lines.width, lines.height);
       return;
     }
-    const order = ['edges', 'pairs', 'links', 'lost', 'kept', 'violated'];
+    const order = ['edges', 'misplaced', 'pairs', 'links', 'lost', 'kept', 'violated'];
     segments.render(scatterplot, lines, order.filter((key) => layers.has(key)).map((key) => layers.get(key)));
   });
 
@@ -254,6 +254,7 @@ export async function createPanel({ index, data, store, renderer, segments, plac
     scatterplot,
     setLayer,
     setEdges,
+    pointSize: () => scatterplot.get('pointSize'),
     start: async (first) => {
       column = first;
       showTheme();

@@ -29,26 +29,28 @@ export function createSegments(renderer) {
       uniform mat4 place;
       uniform vec2 pixels;
       uniform float width;
-      varying float aside;
+      varying vec2 off;
       void main() {
         // half a width on either side, and room for an edge that fades
-        aside = corner.y * (0.5 * width + 1.0);
+        float reach = 0.5 * width + 1.0;
         vec2 a = (place * vec4(ends.xy, 0.0, 1.0)).xy;
         vec2 b = (place * vec4(ends.zw, 0.0, 1.0)).xy;
         vec2 along = (b - a) * pixels;
         float size = length(along);
         vec2 unit = size > 0.0 ? along / size : vec2(1.0, 0.0);
+        // a line from a point to itself is a disc
+        off = vec2(size > 0.0 ? 0.0 : 2.0 * corner.x - 1.0, corner.y) * reach;
         // a pixel is two parts in so many of the clip space
-        vec2 offset = vec2(-unit.y, unit.x) * aside * 2.0 / pixels;
-        gl_Position = vec4(mix(a, b, corner.x) + offset, 0.0, 1.0);
+        vec2 shift = (unit * off.x + vec2(-unit.y, unit.x) * off.y) * 2.0 / pixels;
+        gl_Position = vec4(mix(a, b, corner.x) + shift, 0.0, 1.0);
       }`,
     frag: `
       precision highp float;
       uniform vec4 colour;
       uniform float width;
-      varying float aside;
+      varying vec2 off;
       void main() {
-        float seen = colour.a * clamp(0.5 * width + 0.5 - abs(aside), 0.0, 1.0);
+        float seen = colour.a * clamp(0.5 * width + 0.5 - length(off), 0.0, 1.0);
         gl_FragColor = vec4(colour.rgb * seen, seen);
       }`,
     attributes: {

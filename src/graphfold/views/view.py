@@ -127,7 +127,6 @@ def view(
         packed += near.columns(blocks)
     title = title if title is not None else _title(sources)
     meta = {
-        "version": 1,
         "program": f"graphfold {graphfold.__version__}",
         "title": str(title),
         "n": n,

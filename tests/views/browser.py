@@ -115,13 +115,16 @@ class Page:
 
     def hover(self, i, view=0):
         self.page.mouse.move(5, 5)
+        self.settle()
         x, y = self.point(i, view)
         self.page.mouse.move(x, y, steps=4)
         self.page.wait_for_selector("#card:not([hidden])")
 
     def click_point(self, i, view=0):
+        self.settle()
         x, y = self.point(i, view)
         self.page.mouse.move(x, y, steps=4)
+        self.wait_for_state(f"s.hover && s.hover.point === {i}")
         self.page.mouse.click(x, y)
         self.wait_for_state(f"s.focus === {i}")
 

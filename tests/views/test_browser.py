@@ -482,6 +482,7 @@ def test_the_report_is_on_the_page(open_map, fitted, blobs):
     page.focus("#tab-report")
     page.keyboard.press("ArrowLeft")
     assert page.locator("#map").is_visible()
+    page.wait_for_function("document.querySelector('canvas.points').width > 300")
     page.click_point(4)  # the map is where it was
 
 

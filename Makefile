@@ -14,7 +14,7 @@ demo: $(VENV)/.demo
 # two workers with one BLAS thread each: two with two would wait for each other
 test: export OPENBLAS_NUM_THREADS = 1
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(SOURCES)

@@ -97,21 +97,29 @@ def choose_class(page):
     page.hover(4, view=1)
 
 
-def take_all(browser, folder):
-    """All pictures, into a folder; their paths."""
-    folder = Path(folder)
+REPORT = {"fragment": "#report"}
+PICTURES = {
+    "map.png": (digits_map, choose_point, {}),
+    "map-dark.png": (digits_map, show_edges, {"scheme": "dark"}),
+    "map-compared.png": (compared_map, choose_class, {}),
+    "map-phone.png": (digits_map, None, {"viewport": PHONE}),
+    "report.png": (compared_map, None, REPORT),
+    "report-dark.png": (digits_map, None, {"scheme": "dark", **REPORT}),
+}
+
+
+def take_all(browser, folder, names=tuple(PICTURES)):
+    """These pictures, into a folder; their paths."""
+    made = []
     with tempfile.TemporaryDirectory() as scratch:
-        digits = digits_map(Path(scratch))
-        compared = compared_map(Path(scratch))
-        report = {"fragment": "#report"}
-        return [
-            take(browser, digits, folder / "map.png", choose_point),
-            take(browser, digits, folder / "map-dark.png", show_edges, scheme="dark"),
-            take(browser, compared, folder / "map-compared.png", choose_class),
-            take(browser, digits, folder / "map-phone.png", viewport=PHONE),
-            take(browser, compared, folder / "report.png", **report),
-            take(browser, digits, folder / "report-dark.png", scheme="dark", **report),
-        ]
+        pages = {}
+        for name in names:
+            page_of, act, settings = PICTURES[name]
+            if page_of not in pages:
+                pages[page_of] = page_of(Path(scratch))
+            target = Path(folder) / name
+            made.append(take(browser, pages[page_of], target, act, **settings))
+    return made
 
 
 if __name__ == "__main__":

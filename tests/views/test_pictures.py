@@ -3,7 +3,7 @@
 import struct
 from pathlib import Path
 
-from tests.views.pictures import take_all
+from tests.views.pictures import PICTURES, take_all
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
@@ -16,7 +16,14 @@ def size_of(path):
 
 
 def test_pictures_are_made_and_kept(browser, tmp_path):
-    made = take_all(browser, tmp_path)
-    for picture in made:
+    # one of the map and one of the report; the others take a longer fit
+    for picture in take_all(browser, tmp_path, ["map-compared.png", "report.png"]):
         assert picture.stat().st_size > 20_000  # an empty page is smaller
         assert size_of(picture) == size_of(IMAGES / picture.name)
+
+
+def test_documentation_shows_them():
+    page = (IMAGES.parent / "map.md").read_text(encoding="utf-8")
+    shown = [name for name in PICTURES if f"images/{name}" in page]
+    assert {"map.png", "map-dark.png", "map-compared.png", "report.png"} == set(shown)
+    assert all((IMAGES / name).is_file() for name in PICTURES)

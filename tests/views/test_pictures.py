@@ -24,6 +24,5 @@ def test_pictures_are_made_and_kept(browser, tmp_path):
 
 def test_documentation_shows_them():
     page = (IMAGES.parent / "map.md").read_text(encoding="utf-8")
-    shown = [name for name in PICTURES if f"images/{name}" in page]
-    assert {"map.png", "map-dark.png", "map-compared.png", "report.png"} == set(shown)
+    assert all(f"images/{name}" in page for name in PICTURES)
     assert all((IMAGES / name).is_file() for name in PICTURES)

@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs
 
-.PHONY: demo test lint web pictures reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest clean
+.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -31,8 +31,8 @@ web:
 	cd web && npm ci --no-audit --no-fund && npx vite build
 
 # screenshots of the documentation, by the browser of the tests
-pictures: $(VENV)/.dev
-	$(BIN)/python -m tests.views.pictures docs/images
+screenshots: $(VENV)/.dev
+	$(BIN)/python -m tests.views.screenshots docs/images
 
 # goes on where it was interrupted: runs are in docs/reproduction/*/
 reproduce: $(VENV)/.demo

@@ -4,6 +4,8 @@ import os
 import shutil
 from contextlib import contextmanager
 
+import numpy as np
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
@@ -149,3 +151,25 @@ class Page:
 
     def close(self):
         self.context.close()
+
+
+def around(page, points, view=0, margin=14):
+    """A box around points, in the window."""
+    places = np.array([page.point(int(i), view) for i in points])
+    (left, top), (right, bottom) = places.min(0) - margin, places.max(0) + margin
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def box_of(page, view=0):
+    """Left, top, right and bottom of a panel, in the window."""
+    script = "view => { const b = document.querySelectorAll('canvas.points')[view]"
+    script += ".getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }"
+    return page.evaluate(script, view)
+
+
+def many(n):
+    """Points in twelve groups, and their groups."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 12, n)
+    Z = 4 * rng.standard_normal((12, 2))[group] + rng.standard_normal((n, 2))
+    return Z.astype(np.float32), group

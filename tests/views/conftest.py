@@ -73,3 +73,18 @@ def fitted(blobs):
     graph = Graph.from_edges(*np.array(names)[edges].T, nodes=names)
     model = GraphKernelPCA(4, graph={"near": graph})
     return model.fit(X, node_ids=names)
+
+
+@pytest.fixture
+def page(open_map, fitted, blobs):
+    """A map of the blobs with everything on it."""
+    X, target, _ = blobs
+    labels = {"group": np.array(["first", "second", "third"])[target], "size": X[:, 3]}
+    text = [f"text of {i}" for i in range(120)]
+    return open_map(fitted, labels=labels, text=text, X=X, title="Blobs")
+
+
+@pytest.fixture
+def Z(rng):
+    """An embedding of 30 rows in three dimensions."""
+    return rng.standard_normal((30, 3))

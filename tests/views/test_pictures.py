@@ -1,28 +1,23 @@
-"""The documentation's screenshots are made by the tests' own browser."""
+"""Thumbnails, read back from a page."""
 
-import struct
-from pathlib import Path
+import numpy as np
 
-from tests.views.pictures import PICTURES, take_all
-
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
+from graphfold import view
+from tests.views.reading import Reading
 
 
-def size_of(path):
-    with open(path, "rb") as stream:
-        head = stream.read(24)
-    assert head[:4] == b"\x89PNG"
-    return struct.unpack(">II", head[16:24])
+def test_images_of_odd_shapes():
+    flat = Reading(view(np.eye(3), images=np.ones((3, 1, 200), dtype=np.uint8)).html)
+    assert (flat["images"]["height"], flat["images"]["width"]) == (1, 50)
+    listed = Reading(view(np.eye(3), images=[np.eye(2)] * 3).html)
+    assert listed.block(listed["images"]["block"]).tolist() == [255, 0, 0, 255] * 3
 
 
-def test_pictures_are_made_and_kept(browser, tmp_path):
-    # one of the map and one of the report; the others take a longer fit
-    for picture in take_all(browser, tmp_path, ["map-compared.png", "report.png"]):
-        assert picture.stat().st_size > 20_000  # an empty page is smaller
-        assert size_of(picture) == size_of(IMAGES / picture.name)
-
-
-def test_documentation_shows_them():
-    page = (IMAGES.parent / "map.md").read_text(encoding="utf-8")
-    assert all(f"images/{name}" in page for name in PICTURES)
-    assert all((IMAGES / name).is_file() for name in PICTURES)
+def test_large_images_are_averaged_down():
+    images = np.zeros((3, 200, 128), dtype=np.uint8)
+    images[:, :100] = 80
+    page = Reading(view(np.eye(3), images=images).html)
+    found = page["images"]
+    assert (found["height"], found["width"], found["channels"]) == (50, 32, 1)
+    pixels = page.block(found["block"]).reshape(3, 50, 32)
+    assert (pixels[:, :25] == 80).all() and not pixels[:, 25:].any()

@@ -55,13 +55,13 @@ def pack_edges(name: str, matrix: Any, blocks: Blocks) -> dict[str, Any]:
     }
 
 
-def violations(source: Source, labels: Array | None, n: int) -> dict[str, Any] | None:
+def violations(source: Source) -> dict[str, Any] | None:
     """What the estimator's constraint report says, by position."""
     report = getattr(source.model, "constraint_report_", None)
     if report is None:
         return None
     own = source.model._fit_labels
-    names = np.arange(n) if own is None else own
+    names = np.arange(len(source.Z)) if own is None else own
     index = LabelIndex(as_labels(names))
 
     def positions(pairs: list[Any]) -> list[list[int]]:

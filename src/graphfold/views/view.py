@@ -143,7 +143,7 @@ def view(
             "must": pair_positions("must_link", must_link, names, n),
             "cannot": pair_positions("cannot_link", cannot_link, names, n),
         },
-        "violations": [violations(source, names, n) for source in sources],
+        "violations": [violations(source) for source in sources],
         "reports": _reports(sources, near, columns, gain) if report else [],
     }
     page = Map(fill(meta, blocks), str(title), n)

@@ -1,4 +1,4 @@
-"""Screenshots for the documentation: ``python -m tests.views.pictures docs/images``.
+"""Screenshots for the documentation: ``python -m tests.views.screenshots docs/images``.
 
 They show what the tests of the browser test, in the same browser.
 """

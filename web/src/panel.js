@@ -241,7 +241,9 @@ export async function createPanel({ index, data, store, renderer, segments, plac
       }
     } else if (choice.layout === undefined) {
       const all = axes.map((axis) => axis.name + share(axis)).filter(Boolean).join(' × ');
-      parts.push(h('span', { class: 'muted cut', title: all }, axes.map((axis) => axis.name).filter(Boolean).join(' × ')));
+      const plain = axes.every((axis, i) => axis.name === `component ${i + 1}`);
+      const text = plain ? 'components 1 × 2' : axes.map((axis) => axis.name).filter(Boolean).join(' × ');
+      parts.push(h('span', { class: 'muted cut', title: all }, text));
     }
     picker.replaceChildren(...parts);
   }

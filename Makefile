@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
-SOURCES = src tests benchmarks docs
+SOURCES = src tests benchmarks docs examples
 
 .PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest clean
 
@@ -76,7 +76,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[docs,plot]'
+	$(PIP) install -e '.[docs]'
 	touch $@
 
 .venv-lowest/.dev: pyproject.toml tests/lowest.txt

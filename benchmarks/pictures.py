@@ -1,4 +1,4 @@
-"""The picture of docs/local.md: ``python -m benchmarks.pictures``."""
+"""Pictures of the documentation: ``python -m benchmarks.pictures``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from graphfold import (
     LaplacianEigenmaps,
     LocalNonlinearEmbedding,
     kernels,
+    plot,
 )
-from graphfold.datasets import swiss_roll, two_manifolds
+from graphfold.datasets import load_digits, swiss_roll, two_manifolds
+from graphfold.demo import run_demo
 from graphfold.errors import GraphfoldWarning
 
-PATH = Path(__file__).parent.parent / "docs" / "images" / "manifolds.png"
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
 
 
 def roll_methods() -> dict:
@@ -53,7 +55,17 @@ def draw(ax, Z, color, cmap, title: str) -> None:
         side.set_color("0.8")
 
 
-def main() -> None:
+def start_page() -> None:
+    """The digits of the demo, small enough for a phone."""
+    digits = load_digits()
+    figure, axes = plt.subplots(1, 2, figsize=(5.2, 2.8), layout="constrained")
+    for ax, row in zip(axes, run_demo(lambda _: None)[1:], strict=True):
+        plot.embedding(row.Z, digits.target, ax=ax, title=row.name)
+    figure.savefig(IMAGES / "demo-phone.png", dpi=150)
+
+
+def manifolds() -> None:
+    """The picture of docs/local.md."""
     warnings.simplefilter("ignore", GraphfoldWarning)
     roll, place = swiss_roll(1500, random_state=0)
     knot, which = two_manifolds("sphere", random_state=0)
@@ -65,9 +77,9 @@ def main() -> None:
         draw(ax, model.fit_transform(knot), which, colors, title)
     axes[0, 0].set_ylabel("Swiss roll, by place along it")
     axes[1, 0].set_ylabel("sphere (blue) around a trefoil")
-    figure.savefig(PATH, dpi=130)
-    print(PATH.name)
+    figure.savefig(IMAGES / "manifolds.png", dpi=130)
 
 
 if __name__ == "__main__":
-    main()
+    manifolds()
+    start_page()

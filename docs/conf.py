@@ -1,5 +1,7 @@
 """Settings of the documentation."""
 
+import os
+
 import graphfold
 
 project = "graphfold"
@@ -10,19 +12,63 @@ version = release = graphfold.__version__
 extensions = [
     "myst_parser",
     "numpydoc",
+    "sphinx-mathjax-offline",  # formulas are drawn without a connection
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "reproduction/*"]
-myst_enable_extensions = ["dollarmath"]
+exclude_patterns = ["_build", "reproduction/*", "auto_examples/**/*.ipynb"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# examples named plot_data_* read real data sets, which no package brings: where those
+# are not at hand, the pages show their code alone
+REAL_DATA = bool(os.environ.get("GRAPHFOLD_DATA"))
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_" if REAL_DATA else r"/plot_(?!data_)",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("graphfold",),
+    "reference_url": {"graphfold": None},
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "copyfile_regex": r".*\.rst",
+    "remove_config_comments": True,
+    "write_computation_times": False,
+    "image_scrapers": ("matplotlib",),
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "graphfold"
+html_logo = "_static/logo.svg"
+html_favicon = "_static/logo.svg"
+html_static_path = ["_static"]
+html_css_files = ["graphfold.css"]
 html_show_sourcelink = False
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}
+html_theme_options = {
+    "logo": {"text": "graphfold", "alt_text": "graphfold, start page"},
+    "show_prev_next": False,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -188,13 +189,25 @@ def _missing(values: Array) -> Array:
 
 
 def _sorted_values(values: Array) -> list[Any]:
+    if values.dtype.kind == "U":
+        return sorted(np.unique(values).tolist(), key=_counting)
     if values.dtype != object:
         return list(np.unique(values).tolist())
     distinct = list(dict.fromkeys(values.tolist()))
     try:
-        return sorted(distinct)
+        return sorted(distinct, key=_counting if _are_text(distinct) else None)
     except TypeError:  # of several kinds
-        return sorted(distinct, key=str)
+        return sorted(distinct, key=_counting)
+
+
+def _are_text(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _counting(value: Any) -> list[Any]:
+    """A key that sorts "class 9" before "class 10", as people count."""
+    parts = re.split(r"([0-9]+)", str(value))
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
 def _name(value: Any) -> str:

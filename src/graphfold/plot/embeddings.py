@@ -23,6 +23,8 @@ MOST_NAMED = 20  # more names in place would hide the points: a legend instead
 MOST_LISTED = 60  # a longer legend is not read
 _MANY = 5000  # points from which they are fainter, and pixels in a vector file
 _LONGEST = 40  # characters of a name
+_COVERED = 0.15  # share of the axes that names may cover
+_ROOMY = 6 * 72**2  # square points from which points have their full size
 
 
 class EmbeddingDisplay:
@@ -107,13 +109,13 @@ class EmbeddingDisplay:
         self.texts_: list[Any] = []
         self.legend_: Any = None
         self.colorbar_: Any = None
-        look = {**_look(len(Z)), **kwargs}
+        look = {**_look(len(Z), ax), **kwargs}
         if isinstance(coloured, Classes):
             self._draw_classes(ax, Z, coloured, look)
         elif isinstance(coloured, Numbers):
             self._draw_numbers(ax, Z, coloured, look)
         else:
-            colour = style.COLOURS[0] if self.colours is None else self.colours
+            colour = style.colour_on(ax, 0) if self.colours is None else self.colours
             own = {} if {"c", "color"} & set(look) else {"color": colour}
             self.scatter_ = [ax.scatter(*Z.T, **own, **look)]
         ax.set_xticks([])
@@ -221,13 +223,14 @@ class EmbeddingDisplay:
     ) -> None:
         from graphfold.plot.placing import NamesApart
 
-        width = ax.get_window_extent().width * 72 / ax.get_figure().dpi
-        size = float(np.clip(width / 22, 5, 10 if len(present) <= 10 else 8))
-        for i in present:
-            text = textwrap.shorten(classes.names[i], _LONGEST, placeholder=" ...")
+        width, height = style.size_in_points(ax)
+        longest = int(np.clip(width / 8, 10, _LONGEST))
+        texts = [_wrapped(classes.names[i], longest) for i in present]
+        size = font_size(texts, width * height)
+        for i, text in zip(present, texts, strict=True):
             self.texts_.append(
                 ax.annotate(
-                    "\n".join(textwrap.wrap(text, _LONGEST // 2)) or classes.names[i],
+                    text,
                     np.median(Z[classes.codes == i], axis=0),
                     xytext=(0, 0),
                     textcoords="offset points",
@@ -354,14 +357,35 @@ def legend_beside(ax: Any, handles: list[Any], title: str) -> Any:
     return legend
 
 
-def _look(n: int) -> dict[str, Any]:
+def _look(n: int, ax: Any) -> dict[str, Any]:
     """Size and faintness of n points; many of them are pixels in a vector file."""
+    most = 0.9 if style.is_dark(ax) else 0.65
+    room = float(np.clip(np.prod(style.size_in_points(ax)) / _ROOMY, 0.2, 1))
     return {
-        "s": float(np.clip(8000 / n, 1, 25)),
-        "alpha": float(np.clip(0.65 * (_MANY / n) ** 0.35, 0.15, 0.65)),
+        "s": float(np.clip(8000 / n, 1, 25)) * room,
+        "alpha": float(np.clip(most * (_MANY / n) ** 0.35, 0.15, most)),
         "linewidths": 0,
         "rasterized": n > _MANY,
     }
+
+
+def _wrapped(name: str, longest: int) -> str:
+    """A name on one or two lines, cut where it is longer."""
+    cut = name if len(name) <= longest else f"{name[: longest - 3]}..."
+    return "\n".join(textwrap.wrap(cut, max(longest // 2 + 2, 10))) or name
+
+
+def font_size(texts: list[str], area: float) -> float:
+    """Points of a font in which bold texts cover little of an area, in square points.
+
+    A letter is about 0.7 of the size wide and a line 1.3 high, in a frame of 0.5.
+    """
+    lines = [text.split("\n") for text in texts]
+    covered = sum(
+        (0.7 * max(map(len, part)) + 0.5) * (1.3 * len(part) + 0.5) for part in lines
+    )
+    largest = 10 if len(texts) <= 10 else 8
+    return float(np.clip(np.sqrt(_COVERED * area / covered), 5, largest))
 
 
 def _without_label(ax: Any, Z: Array, missing: Array, look: Any) -> list[Any]:
@@ -378,4 +402,4 @@ def _scale(dark: bool) -> Any:
     from matplotlib.colors import ListedColormap
 
     whole = colormaps["viridis"]
-    return ListedColormap(whole(np.linspace(0.25, 1, 256))) if dark else whole
+    return ListedColormap(whole(np.linspace(0.35, 1, 256))) if dark else whole

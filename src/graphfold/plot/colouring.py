@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphfold.arrays import Array, is_missing_value
-from graphfold.check import one_of
+from graphfold.check import one_of, some_of
 from graphfold.errors import GraphfoldError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.plot.style import palette
@@ -133,8 +133,9 @@ def _order_of(labels: Any, names: Array | None, n: int) -> Any:
     found = LabelIndex(own).find(names)
     if (found < 0).any():
         raise GraphfoldError(
-            f"labels must have a value for each row by name; {names[found < 0][0]!r} "
-            "is not in its index: pass labels.to_numpy() if they are in the same order"
+            "labels must have a value for each row by name; its index lacks "
+            f"{some_of(names[found < 0].tolist())}: pass labels.to_numpy() if they are "
+            "in the order of the rows"
         )
     return found
 
@@ -158,7 +159,7 @@ def _as_numbers(values: Array) -> Array:
     except (TypeError, ValueError):
         raise GraphfoldError(
             'labels must be numbers for kind="numbers"; got values such as '
-            f'{values[0]!r}: use kind="classes"'
+            f'{values.tolist()[0]!r}: use kind="classes"'
         ) from None
     return np.where(np.isfinite(numbers), numbers, np.nan)
 

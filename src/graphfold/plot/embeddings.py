@@ -208,9 +208,8 @@ class EmbeddingDisplay:
         present = [i for i in range(len(colours)) if (classes.codes == i).any()]
         for i in present:
             points = Z[classes.codes == i]
-            self.scatter_.append(
-                ax.scatter(*points.T, color=colours[i], label=classes.names[i], **look)
-            )
+            own = {"color": colours[i], "label": classes.names[i]}
+            self.scatter_.append(ax.scatter(*points.T, **{**own, **look}))
         if len(present) <= MOST_NAMED:
             self._name_in_place(ax, Z, classes, colours, present)
         elif len(present) <= MOST_LISTED:
@@ -245,18 +244,10 @@ class EmbeddingDisplay:
                         "edgecolor": style.mixed(style.background(ax), "white", 0.5),
                         "linewidth": 0.8,
                     },
-                    arrowprops={
-                        "arrowstyle": "-",
-                        "color": colours[i],
-                        "linewidth": 1,
-                        "patchA": None,
-                        "shrinkA": 0,
-                        "shrinkB": 0,
-                    },
                 )
             )
-        if len(present) > 1:
-            ax.add_artist(NamesApart(self.texts_))
+        if present:
+            ax.add_artist(NamesApart(self.texts_, [colours[i] for i in present]))
 
     # -- numbers ----------------------------------------------------------------
 
@@ -266,13 +257,14 @@ class EmbeddingDisplay:
         own = {} if "cmap" in look else {"cmap": _scale(style.is_dark(ax))}
         drawn = ax.scatter(*Z[known].T, c=numbers.values[known], **own, **look)
         self.scatter_.append(drawn)
-        self.colorbar_ = ax.figure.colorbar(drawn, ax=ax, label=numbers.title, pad=0.02)
+        ticks = _date_ticks() if numbers.dates else {}
+        self.colorbar_ = ax.figure.colorbar(
+            drawn, ax=ax, label=numbers.title, pad=0.02, **ticks
+        )
         self.colorbar_.solids.set_alpha(1)
         self.colorbar_.outline.set_visible(False)
         self.colorbar_.ax.tick_params(labelsize=8)
         self.colorbar_.ax.yaxis.label.set_fontsize(style.SMALL)
-        if numbers.dates:
-            self.colorbar_.ax.yaxis_date()
 
 
 def embedding(
@@ -393,7 +385,15 @@ def _without_label(ax: Any, Z: Array, missing: Array, look: Any) -> list[Any]:
         return []
     grey = style.shade(ax, 0.3)
     plain = {name: value for name, value in look.items() if name != "cmap"}
-    return [ax.scatter(*Z[missing].T, color=grey, label="no label", **plain)]
+    own = {"color": grey, "label": "no label"}
+    return [ax.scatter(*Z[missing].T, **{**own, **plain})]
+
+
+def _date_ticks() -> dict[str, Any]:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()
+    return {"ticks": locator, "format": ConciseDateFormatter(locator)}
 
 
 def _scale(dark: bool) -> Any:

@@ -151,6 +151,16 @@ def test_many_classes_are_in_a_legend_in_the_order_people_count(Z):
         assert box.x1 <= figure.bbox.x1
 
 
+def test_names_are_shown_as_they_are_whatever_signs_they_have(Z):
+    few = plot.EmbeddingDisplay.from_embedding(Z, ["$a_$", "_b"] * 20)
+    few.figure_.canvas.draw()
+    assert [text.get_text() for text in few.texts_] == ["$a_$", "_b"]
+    assert not any(text.get_parse_math() for text in few.texts_)
+    many = plot.EmbeddingDisplay.from_embedding(Z, [f"_{i % 25}$" for i in range(40)])
+    listed = [text.get_text().strip() for text in many.legend_.get_texts()]
+    assert listed == [f"_{i}$" for i in range(25)]
+
+
 def test_more_classes_than_anyone_reads_are_counted(rng):
     ax = plot.embedding(rng.random((70, 2)), [f"c{i}" for i in range(70)])
     assert ax.get_legend() is None

@@ -21,7 +21,7 @@ def overlapping(boxes):
     ]
 
 
-@pytest.mark.parametrize("size", [(5, 4.5), (3, 3), (9, 4)])
+@pytest.mark.parametrize("size", [(5, 4.5), (3, 3)])
 def test_twenty_names_on_one_spot_do_not_cover_each_other(rng, size):
     Z = 0.01 * rng.standard_normal((200, 2))
     Z[0] = [1, 1]  # so that all medians are close together

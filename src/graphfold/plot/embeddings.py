@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.plot import style
 from graphfold.plot.colouring import Classes, Numbers, read_labels
+from graphfold.plot.naming import legend_beside, listed_as, names_in_place
 from graphfold.plot.reading import (
     Rows,
     coordinates,
@@ -22,8 +22,6 @@ from graphfold.plot.reading import (
 MOST_NAMED = 20  # more names in place would hide the points: a legend instead
 MOST_LISTED = 60  # a longer legend is not read
 _MANY = 5000  # points from which they are fainter, and pixels in a vector file
-_LONGEST = 40  # characters of a name
-_COVERED = 0.15  # share of the axes that names may cover
 _ROOMY = 6 * 72**2  # square points from which points have their full size
 
 
@@ -208,46 +206,14 @@ class EmbeddingDisplay:
         present = [i for i in range(len(colours)) if (classes.codes == i).any()]
         for i in present:
             points = Z[classes.codes == i]
-            own = {"color": colours[i], "label": classes.names[i]}
+            own = {"color": colours[i], "label": listed_as(classes.names[i])}
             self.scatter_.append(ax.scatter(*points.T, **{**own, **look}))
         if len(present) <= MOST_NAMED:
-            self._name_in_place(ax, Z, classes, colours, present)
+            self.texts_ = names_in_place(ax, Z, classes, colours, present)
         elif len(present) <= MOST_LISTED:
             self.legend_ = legend_beside(ax, self.scatter_, classes.title)
         else:
             style.note(ax, f"{len(present):,} classes")
-
-    def _name_in_place(
-        self, ax: Any, Z: Array, classes: Classes, colours: Any, present: list[int]
-    ) -> None:
-        from graphfold.plot.placing import NamesApart
-
-        width, height = style.size_in_points(ax)
-        longest = int(np.clip(width / 8, 10, _LONGEST))
-        texts = [_wrapped(classes.names[i], longest) for i in present]
-        size = font_size(texts, width * height)
-        for i, text in zip(present, texts, strict=True):
-            self.texts_.append(
-                ax.annotate(
-                    text,
-                    np.median(Z[classes.codes == i], axis=0),
-                    xytext=(0, 0),
-                    textcoords="offset points",
-                    ha="center",
-                    va="center",
-                    fontsize=size,
-                    fontweight="bold",
-                    color=style.text_on(colours[i]),
-                    bbox={
-                        "boxstyle": "round,pad=0.25",
-                        "facecolor": colours[i],
-                        "edgecolor": style.mixed(style.background(ax), "white", 0.5),
-                        "linewidth": 0.8,
-                    },
-                )
-            )
-        if present:
-            ax.add_artist(NamesApart(self.texts_, [colours[i] for i in present]))
 
     # -- numbers ----------------------------------------------------------------
 
@@ -321,34 +287,6 @@ def embedding(
     return made.plot(ax, title=title, **kwargs).ax_
 
 
-def legend_beside(ax: Any, handles: list[Any], title: str) -> Any:
-    """A legend to the right of the axes, which make room for it."""
-    n_columns = 1 + (len(handles) - 1) // 26
-    legend = ax.legend(
-        handles=handles,
-        title=title or None,
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        ncols=n_columns,
-        fontsize=7,
-        title_fontsize=8,
-        frameon=False,
-        handletextpad=0.3,
-        labelspacing=0.25,
-        columnspacing=0.8,
-    )
-    for handle in legend.legend_handles:
-        handle.set_alpha(1)
-        if hasattr(handle, "set_sizes"):
-            handle.set_sizes([20])
-    figure = ax.get_figure()
-    if figure.get_layout_engine() is None:  # nobody else makes room
-        share = legend.get_window_extent().width / figure.bbox.width
-        box = ax.get_position()
-        ax.set_position([box.x0, box.y0, max(box.width - share, 0.3), box.height])
-    return legend
-
-
 def _look(n: int, ax: Any) -> dict[str, Any]:
     """Size and faintness of n points; many of them are pixels in a vector file."""
     most = 0.9 if style.is_dark(ax) else 0.65
@@ -359,25 +297,6 @@ def _look(n: int, ax: Any) -> dict[str, Any]:
         "linewidths": 0,
         "rasterized": n > _MANY,
     }
-
-
-def _wrapped(name: str, longest: int) -> str:
-    """A name on one or two lines, cut where it is longer."""
-    cut = name if len(name) <= longest else f"{name[: longest - 3]}..."
-    return "\n".join(textwrap.wrap(cut, max(longest // 2 + 2, 10))) or name
-
-
-def font_size(texts: list[str], area: float) -> float:
-    """Points of a font in which bold texts cover little of an area, in square points.
-
-    A letter is about 0.7 of the size wide and a line 1.3 high, in a frame of 0.5.
-    """
-    lines = [text.split("\n") for text in texts]
-    covered = sum(
-        (0.7 * max(map(len, part)) + 0.5) * (1.3 * len(part) + 0.5) for part in lines
-    )
-    largest = 10 if len(texts) <= 10 else 8
-    return float(np.clip(np.sqrt(_COVERED * area / covered), 5, largest))
 
 
 def _without_label(ax: Any, Z: Array, missing: Array, look: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from graphfold.arrays import Array
 
 _ROUNDS = 100
-_SEATS = 80  # places tried across, and up
+_SEATS = 50  # places tried across, and up
 _TOUCH = 1e-3  # pixels that nobody sees
 _GAP = 2.0  # pixels between two names
 
@@ -53,7 +53,7 @@ class NamesApart(Artist):
             self.colours, np.stack([middles, places], axis=2), strict=True
         ):
             line = Line2D(*ends, color=colour, linewidth=1)
-            line.set_figure(self.get_figure())
+            line.set_figure(self.axes.figure)
             line.draw(renderer)
 
 

@@ -19,28 +19,12 @@ from sklearn.base import clone
 
 from graphfold import Graph, GraphKernelPCA
 from graphfold.errors import GraphError, GraphfoldError, LabelError
+from tests.helpers import Tensor
 
 # a - b (1), b - c (2), d alone
 A = np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 0], [0, 0, 0, 0]], dtype=float)
 LABELS = ["a", "b", "c", "d"]
 EDGES = [("a", "b", 1.0), ("b", "c", 2.0)]
-
-
-class Tensor:
-    """What a tensor of another library shows of itself: a shape, and its array."""
-
-    def __init__(self, values):
-        self._values = np.asarray(values)
-        self.shape = self._values.shape
-
-    def __array__(self, dtype=None, copy=None):
-        return self._values if dtype is None else self._values.astype(dtype)
-
-    def __len__(self):
-        return len(self._values)
-
-    def __iter__(self):
-        raise AssertionError("its items are tensors again, which equal no label")
 
 
 def networkx_graph():

@@ -23,7 +23,7 @@ MODELS = {
     "eigenmaps": lambda graph: gf.LaplacianEigenmaps(2),
     "local": lambda graph: gf.LocalNonlinearEmbedding(2, n_neighbors=4, order=2),
     "several modes": lambda graph: gf.MultiModalGraphEmbedding(
-        2, modes=[range(4), range(4, 8)]
+        2, modes=[[0, 1, 2, 3], [4, 5, 6, 7]]
     ),
 }
 

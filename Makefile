@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
-SOURCES = src tests benchmarks docs examples
+SOURCES = src tests benchmarks docs examples release
 
-.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest clean
+.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest wheel clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -64,6 +64,11 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# both archives in dist/, looked into, and the wheel used in a new environment;
+# PYTHONS="python3.12 python3.13" does the last part with others
+wheel: .venv-release/.tools
+	.venv-release/bin/python -m release $(PYTHONS)
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -95,5 +100,10 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	.venv-$*/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-$*.txt -e .
 	touch $@
 
+.venv-release/.tools:
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip --disable-pip-version-check -q install 'build>=1.2' 'twine>=6.1'
+	touch $@
+
 clean:
-	rm -rf .venv .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build demo.png demo.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist .venv .venv-release .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

@@ -1,4 +1,4 @@
-"""Comparisons that do not depend on signs or on the order of equal eigenvalues."""
+"""Comparisons without regard to signs and the order of equal eigenvalues; stand-ins."""
 
 import numpy as np
 import scipy.linalg
@@ -77,3 +77,20 @@ def link_tables(codes, must=(), cannot=()):
     """Adjacency of what is together and of what is apart, closed by loops."""
     same, apart = link_closure(codes, must, cannot)
     return (same & ~np.eye(len(codes), dtype=bool)).astype(float), apart.astype(float)
+
+
+class Tensor:
+    """What a tensor of another library shows of itself: a shape, and its array."""
+
+    def __init__(self, values):
+        self._values = np.asarray(values)
+        self.shape = self._values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values if dtype is None else self._values.astype(dtype)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __iter__(self):
+        raise AssertionError("its items are tensors again, which equal no label")

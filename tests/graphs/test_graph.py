@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from anndata import AnnData
@@ -18,6 +19,7 @@ from sklearn.base import clone
 
 from graphfold import Graph, GraphKernelPCA
 from graphfold.errors import GraphError, GraphfoldError, LabelError
+from tests.helpers import Tensor
 
 # a - b (1), b - c (2), d alone
 A = np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 0], [0, 0, 0, 0]], dtype=float)
@@ -69,6 +71,17 @@ SOURCES = {
     "edge tuples": lambda: Graph(tuple(EDGES), LABELS),
     "pandas edges": lambda: Graph(edge_table(pd), LABELS),
     "polars edges": lambda: Graph(edge_table(pl), LABELS),
+    "arrow edges": lambda: Graph(
+        pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]}),
+        pa.array(LABELS),
+    ),
+    "edge index": lambda: Graph.from_edge_index(
+        [[0, 1, 1, 2], [1, 0, 2, 1]], [1, 1, 2, 2], nodes=LABELS
+    ),
+    "tensor": lambda: Graph(Tensor(A), LABELS),
+    "edge index of tensors": lambda: Graph.from_edge_index(
+        Tensor([[0, 2], [1, 1]]), Tensor([1.0, 2.0]), nodes=LABELS
+    ),
     "square table": lambda: Graph(pd.DataFrame(A, index=LABELS, columns=LABELS)),
     "anndata": anndata_graph,
     "columns": lambda: Graph.from_edges(["a", "b"], ["b", "c"], [1, 2], nodes=LABELS),
@@ -149,8 +162,90 @@ def test_self_loops_and_zero_weights_are_dropped():
     assert graph.n_nodes == 3
 
 
+def test_a_diagonal_is_dropped_whatever_is_on_it():
+    """Fisher's z of a correlation matrix has infinity there, others put NaN."""
+    for value in (1.0, -1.0, np.inf, np.nan):
+        assert Graph(A + np.diag([value] * 4), LABELS) == Graph(A, LABELS)
+        assert Graph([("a", "a", value), *EDGES], LABELS) == Graph(A, LABELS)
+
+
+def test_negative_weights_mean_what_is_asked():
+    signed = A.copy()
+    signed[0, 1] = signed[1, 0] = -3.0
+    clipped = Graph(signed, negative="clip").to_scipy()
+    assert (clipped.nnz, clipped[1, 2], clipped[0, 1]) == (2, 2.0, 0.0)
+    assert Graph(signed, negative="abs").to_scipy()[0, 1] == 3.0
+    assert Graph(A, negative="clip") == Graph(A)
+    with pytest.raises(GraphError, match=r"-3 and 1 negative edges.*clip.*abs.*thresh"):
+        Graph(signed)
+    with pytest.raises(GraphError, match="at least one edge"):
+        Graph(-A, negative="clip")
+    with pytest.raises(GraphfoldError, match="negative must be one of"):
+        Graph(A, negative="keep")
+
+
+def test_edge_index_without_labels_counts_its_nodes():
+    ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    assert Graph.from_edge_index(ends).n_nodes == 3
+    graph = Graph.from_edge_index(ends, num_nodes=5)
+    assert (graph.n_nodes, graph.n_edges, graph.n_parts) == (5, 2, 3)
+    assert not graph.has_labels
+    one_way = Graph.from_edge_index(ends[:, [0, 2]], num_nodes=5)
+    assert one_way == graph
+
+
+def test_edge_index_listed_twice_has_the_larger_weight():
+    graph = Graph.from_edge_index([[0, 1], [1, 0]], [2.0, 5.0])
+    assert graph.to_scipy()[0, 1] == 5.0
+
+
 BAD = {
     "negative": (lambda: Graph(-A), GraphError, "at least 0; got -2"),
+    "edge index": (
+        lambda: Graph(np.array([[0, 1, 2, 3], [1, 2, 3, 0]])),
+        GraphError,
+        r"shape \(2, 4\) looks like an edge_index.*from_edge_index",
+    ),
+    "edge index on its side": (
+        lambda: Graph.from_edge_index([[0, 1], [1, 2], [2, 3]]),
+        GraphError,
+        r"2 x E array of integers.*shape \(3, 2\)",
+    ),
+    "edge index of floats": (
+        lambda: Graph.from_edge_index([[0.5], [1.0]]),
+        GraphError,
+        "float64",
+    ),
+    "edge index below 0": (
+        lambda: Graph.from_edge_index([[0, -1], [1, 2]]),
+        GraphError,
+        "from 0 on; got -1",
+    ),
+    "edge index with few nodes": (
+        lambda: Graph.from_edge_index([[0], [7]], num_nodes=5),
+        GraphfoldError,
+        r"num_nodes must be between 8 .*edge_index has 7\); got 5",
+    ),
+    "edge index with few labels": (
+        lambda: Graph.from_edge_index([[0], [7]], nodes=["a", "b"]),
+        GraphfoldError,
+        "num_nodes must be between 8",
+    ),
+    "edge index with more nodes than labels": (
+        lambda: Graph.from_edge_index([[0], [1]], nodes=["a", "b"], num_nodes=3),
+        LabelError,
+        "one label for each of the 3 nodes; got 2",
+    ),
+    "edge index with few weights": (
+        lambda: Graph.from_edge_index([[0, 1], [1, 2]], [1.0]),
+        GraphError,
+        r"each of the 2 edges; got shape \(1,\)",
+    ),
+    "lazy table": (
+        lambda: Graph(edge_table(pl).lazy()),
+        GraphError,
+        r"LazyFrame.*collect\(\)",
+    ),
     "nan": (lambda: Graph([("a", "b", np.nan)]), GraphError, "finite"),
     "infinite": (lambda: Graph(np.full((4, 4), np.inf)), GraphError, "finite"),
     "no edges": (lambda: Graph(np.zeros((3, 3))), GraphError, "at least one edge"),

@@ -23,8 +23,8 @@ class Graph:
     ----------
     adjacency : object
         A SciPy sparse matrix or array (any format), a square NumPy array, a networkx or
-        igraph graph, a pandas or polars table of edges (``source``, ``target`` and
-        perhaps ``weight``), a square table with equal index and columns, a list of
+        igraph graph, a pandas, polars or Arrow table of edges (``source``, ``target``
+        and perhaps ``weight``), a square table with equal index and columns, a list of
         ``(node, node)`` or ``(node, node, weight)``, or an m x 2 or m x 3 array.
     nodes : sequence, default=None
         Labels of the nodes, in the order of the matrix; integers or strings. A matrix
@@ -33,12 +33,16 @@ class Graph:
     duplicates : {"once", "sum"}, default="once"
         What an edge means that is listed several times: one edge with the largest of
         the weights listed, or the sum of them.
+    negative : {"refuse", "clip", "abs"}, default="refuse"
+        What to do with negative weights, such as those of a correlation matrix: raise
+        an error, drop these edges, or take their size.
 
     Notes
     -----
     The rules: a directed graph (an asymmetric matrix among them) becomes (A + A')/2;
-    self-loops and zero weights are dropped; negative, NaN and infinite weights are
-    refused; isolated nodes and separate parts are kept.
+    self-loops (a diagonal, whatever is on it) and zero weights are dropped; NaN and
+    infinite weights are refused, and negative ones unless ``negative`` says what they
+    mean; isolated nodes and separate parts are kept.
 
     ``copy.deepcopy`` returns the graph itself: ``sklearn.base.clone`` never copies it.
 
@@ -52,21 +56,25 @@ class Graph:
            [2., 0.]])
     """
 
-    def __init__(self, adjacency: Any, nodes: Any = None, *, duplicates: str = "once"):
+    def __init__(
+        self,
+        adjacency: Any,
+        nodes: Any = None,
+        *,
+        duplicates: str = "once",
+        negative: str = "refuse",
+    ):
         check.one_of("duplicates", duplicates, ("once", "sum"))
+        check.one_of("negative", negative, ("refuse", "clip", "abs"))
         if isinstance(adjacency, Graph):
             matrix = adjacency.to_scipy()
             labels = adjacency._labels if nodes is None else as_labels(nodes)
         else:
             matrix, labels = read_source(adjacency, nodes, duplicates)
+        matrix = _without_loops(matrix)
         if not np.isfinite(matrix.data).all():
             raise GraphError("graph weights must be finite; got NaN or infinity")
-        if matrix.nnz and matrix.data.min() < 0:
-            raise GraphError(
-                "graph weights must be at least 0; got "
-                f"{matrix.data.min():g}: clip them or take absolute values"
-            )
-        self._set(matrix, labels)
+        self._set(_without_negative(matrix, negative), labels)
         if self.n_edges == 0:
             raise GraphError(
                 f"graph must have at least one edge between two nodes; got "
@@ -74,7 +82,7 @@ class Graph:
             )
 
     def _set(self, matrix: Any, labels: Array | None) -> None:
-        matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
+        """Keep a matrix without loops that nobody else holds."""
         matrix.eliminate_zeros()
         matrix.sort_indices()
         matrix = small_indices(matrix)
@@ -98,7 +106,7 @@ class Graph:
     def _unchecked(cls, matrix: Any, labels: Array | None = None) -> Self:
         """A graph from parts known to be good; may have no edges, or negative ones."""
         graph = cls.__new__(cls)
-        graph._set(sp.csr_array(matrix), labels)
+        graph._set(_without_loops(matrix), labels)
         return graph
 
     @classmethod
@@ -124,6 +132,41 @@ class Graph:
         check.one_of("duplicates", duplicates, ("once", "sum"))
         labels = None if nodes is None else as_labels(nodes)
         parts = sources.from_edges(source, target, weight, labels, duplicates)
+        return cls(parts.matrix, parts.nodes)
+
+    @classmethod
+    def from_edge_index(
+        cls,
+        edge_index: Any,
+        edge_weight: Any = None,
+        *,
+        nodes: Any = None,
+        num_nodes: int | None = None,
+    ) -> Self:
+        """A graph from a 2 x E array of positions, as in PyTorch Geometric and DGL.
+
+        Parameters
+        ----------
+        edge_index : array or tensor of integers, 2 x E
+            Positions of the two ends of each edge. An edge is undirected and counts
+            once, whether one or both of its directions are listed.
+        edge_weight : array or tensor of E numbers, default=None
+            1 each by default; of an edge listed twice, the larger.
+        nodes : sequence, default=None
+            Labels of the nodes by position; without them nodes have none.
+        num_nodes : int, default=None
+            Number of nodes: that of ``nodes``, or one more than the largest position.
+            It is needed where the last nodes have no edges.
+
+        Examples
+        --------
+        >>> from graphfold import Graph
+        >>> Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], num_nodes=4)
+        Graph(4 nodes, 2 edges, 2 parts, weights 1, no labels)
+        """
+        from graphfold.graphs import sources
+
+        parts = sources.from_edge_index(edge_index, edge_weight, nodes, num_nodes)
         return cls(parts.matrix, parts.nodes)
 
     @classmethod
@@ -253,3 +296,28 @@ class Graph:
             return text + ", no labels)"
         shown = ", ".join(repr(label) for label in self.nodes[:3].tolist())
         return text + f", labels {shown}{', ...' if self.n_nodes > 3 else ''})"
+
+
+def _without_loops(matrix: Any) -> Any:
+    """A new CSR array of what is off the diagonal, be that on it infinite or NaN."""
+    matrix = sp.csr_array(matrix, copy=True)
+    if not matrix.diagonal().any():
+        return matrix
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    matrix.data[rows == matrix.indices] = 0.0
+    return matrix
+
+
+def _without_negative(matrix: Any, negative: str) -> Any:
+    """Weights at least 0, by the rule asked for."""
+    below = matrix.data < 0
+    if not below.any():
+        return matrix
+    if negative == "refuse":
+        raise GraphError(
+            f"graph weights must be at least 0; got {matrix.data.min():g} and "
+            f'{below.sum() // 2} negative edges: Graph(..., negative="clip") drops '
+            'them, negative="abs" takes their size, or keep those above a threshold'
+        )
+    data = np.abs(matrix.data) if negative == "abs" else np.maximum(matrix.data, 0)
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

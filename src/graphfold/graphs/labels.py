@@ -16,8 +16,8 @@ def as_labels(values: Any) -> Array:
     A list such as ``[1, "a"]`` stays a list of two kinds: NumPy alone would turn the
     number into a string that matches nothing.
     """
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
+    if hasattr(values, "__array__"):
+        values = np.asarray(values)  # columns of tables, tensors
     if not isinstance(values, np.ndarray):
         listed = list(values)
         values = np.empty(len(listed), dtype=object)

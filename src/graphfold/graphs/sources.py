@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
-from graphfold.check import some_of
+from graphfold.check import integer_between, some_of
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs.labels import LabelIndex, as_labels, comparable
 
@@ -35,8 +35,15 @@ def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
         return _from_networkx(source, given, duplicates)
     if _is_igraph(source):
         return _from_igraph(source, given, duplicates)
+    if hasattr(source, "collect"):
+        raise GraphError(
+            f"graph must be a table that is there; got a {type(source).__name__}, a "
+            "plan of one: call its collect() first"
+        )
     if hasattr(source, "columns") and hasattr(source, "shape"):
         return _from_table(source, given, duplicates)
+    if hasattr(source, "__array__") and hasattr(source, "shape"):
+        source = np.asarray(source)  # a tensor is an array in other clothes
     if isinstance(source, np.ndarray) and source.ndim == 2:
         if source.shape[0] == source.shape[1]:
             _refuse_ambiguous(source)
@@ -45,6 +52,11 @@ def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
             ends = _whole_numbers(source[:, :2])
             weights = source[:, 2] if source.shape[1] == 3 else None
             return from_edges(ends[:, 0], ends[:, 1], weights, given, duplicates)
+        if source.shape[0] == 2:
+            raise GraphError(
+                f"graph of shape {source.shape} looks like an edge_index: use "
+                "Graph.from_edge_index(edge_index, num_nodes=...)"
+            )
     if isinstance(source, list | tuple) and all(len(edge) in (2, 3) for edge in source):
         return _from_edge_list(source, given, duplicates)
     raise GraphError(
@@ -99,6 +111,43 @@ def from_edges(
     if directed:
         return Adjacency(from_matrix(merged), nodes)
     return Adjacency(from_matrix(merged + sp.triu(merged, 1).T), nodes)
+
+
+def from_edge_index(
+    edge_index: Any, weights: Any, nodes: Any, num_nodes: int | None
+) -> Adjacency:
+    """Adjacency of a 2 x E array of positions, as graph neural networks hold edges.
+
+    Both directions are listed there as a rule, so an edge listed once or twice counts
+    once, with the largest of its weights.
+    """
+    ends = np.asarray(edge_index)
+    if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
+        raise GraphError(
+            "edge_index must be a 2 x E array of integers, a column for each edge; got "
+            f"shape {ends.shape} of {ends.dtype}"
+        )
+    weights = None if weights is None else _numbers(weights)
+    if weights is not None and weights.shape != (ends.shape[1],):
+        raise GraphError(
+            f"edge_weight must hold one number for each of the {ends.shape[1]} edges; "
+            f"got shape {weights.shape}"
+        )
+    labels = None if nodes is None else as_labels(nodes)
+    if labels is not None and num_nodes is None:
+        num_nodes = len(labels)
+    largest = int(ends.max(initial=-1))
+    least = max(largest + 1, 1)
+    if num_nodes is None:
+        num_nodes = least
+    integer_between("num_nodes", num_nodes, least, 2**62, f"edge_index has {largest}")
+    if ends.size and ends.min() < 0:
+        raise GraphError(
+            f"edge_index must hold positions from 0 on; got {int(ends.min())}"
+        )
+    positions = np.arange(num_nodes)
+    matrix, _ = from_edges(ends[0], ends[1], weights, positions, "once")
+    return Adjacency(matrix, labels)
 
 
 def _refuse_ambiguous(square: Array) -> None:
@@ -161,10 +210,11 @@ def _from_edge_list(edges: Any, nodes: Array | None, duplicates: str) -> Adjacen
 
 def _from_table(table: Any, nodes: Array | None, duplicates: str) -> Adjacency:
     """A DataFrame: square with equal index and columns, or one edge a row."""
-    columns = [str(name) for name in table.columns]
+    listed = list(getattr(table, "column_names", table.columns))  # Arrow's word first
+    columns = [str(name) for name in listed]
     index = getattr(table, "index", None)
     square = table.shape[0] == table.shape[1]
-    if index is not None and square and list(index) == list(table.columns):
+    if index is not None and square and list(index) == listed:
         labels = as_labels(index) if nodes is None else nodes
         return Adjacency(from_matrix(sp.csr_array(table.to_numpy(float))), labels)
     if len(columns) < 2:
@@ -172,12 +222,12 @@ def _from_table(table: Any, nodes: Array | None, duplicates: str) -> Adjacency:
             "a table of edges needs two columns, source and target (and weight); "
             f"got {some_of(columns)}"
         )
-    lower = {str(name).lower(): name for name in table.columns}
-    source = next((lower[w] for w in _SOURCE_NAMES if w in lower), table.columns[0])
-    target = next((lower[w] for w in _TARGET_NAMES if w in lower), table.columns[1])
+    lower = {str(name).lower(): name for name in listed}
+    source = next((lower[w] for w in _SOURCE_NAMES if w in lower), listed[0])
+    target = next((lower[w] for w in _TARGET_NAMES if w in lower), listed[1])
     weight = lower.get("weight")
     if weight is None and len(columns) == 3:
-        weight = next(c for c in table.columns if c not in (source, target))
+        weight = next(c for c in listed if c not in (source, target))
     weights = None if weight is None else table[weight].to_numpy()
     return from_edges(table[source], table[target], weights, nodes, duplicates)
 

@@ -1,0 +1,1 @@
+"""What is done before graphfold is published: ``python -m release``."""

@@ -38,18 +38,18 @@ print(f"a kernel matrix would take {4 * n**2 / 1e9:.0f} GB")
 # Ask before you fit
 # ------------------
 #
-# Nothing is computed here but a probe of the machine's speed. The exact way computes
-# the kernel anew, tile by tile, at every product: that needs little memory, but time.
+# Nothing is computed here but a probe of the machine's speed. Within 1 GB the exact way
+# has to compute the kernel anew, tile by tile, at every product: that needs little
+# memory, but time.
 
-exact = GraphKernelPCA(2, graph=graph, graph_strength=3)
-print("exact:    ", exact.plan(X))
+exact = GraphKernelPCA(2, graph=graph, graph_strength=3, max_memory="1GB")
+print("1 GB:     ", exact.plan(X))
 
 landmarks = GraphKernelPCA(2, graph=graph, graph_strength=3, landmarks=300)
 print("landmarks:", landmarks.plan(X))
 
 # %%
-# A budget decides by itself. Where one megabyte per thousand rows is all there is, it
-# comes to landmarks, as many as fit.
+# A smaller budget comes to landmarks by itself, to as many as fit.
 
 small = GraphKernelPCA(2, graph=graph, graph_strength=3, max_memory="60MB")
 print("60 MB:    ", small.plan(X))

@@ -34,9 +34,9 @@ views = {
     "Fourier": pd.DataFrame(waves, index=names),
 }
 
-old, new = names[:900], names[900:1200]
+old, new = names[:1300], names[1300:1700]
 rng = np.random.default_rng(0)
-without = pd.Index(rng.choice(old, 300, replace=False))
+without = pd.Index(rng.choice(old, 430, replace=False))
 known = {name: table.loc[old] for name, table in views.items()}
 known["upper half"] = known["upper half"].drop(without)
 print({name: table.shape for name, table in known.items()})

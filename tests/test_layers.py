@@ -12,7 +12,7 @@ LAYERS = [
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
     ["estimators"],
-    ["datasets", "quality", "plot", "files"],
+    ["ad", "datasets", "quality", "plot", "files"],
     ["views"],
     ["demo", "experiments", "bench"],
     ["cli", "__main__", "__init__"],

@@ -4,16 +4,31 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphfold import GraphKernelPCA, NeighborGraph, SemiSupervisedGraphKernelPCA
+from graphfold import (
+    GraphKernelPCA,
+    NeighborGraph,
+    SemiSupervisedGraphKernelPCA,
+    stores,
+)
+from graphfold.arrays import row_fingerprints
 from graphfold.errors import BudgetError, GraphfoldError
 from graphfold.estimators.reading import read_rows
 from graphfold.kernels import Cosine, Gaussian, Linear, Pairwise, Polynomial
 from graphfold.kernels.degenerate import degeneracy
 from graphfold.model.plan import make_plan
-from graphfold.stores import RowStore, is_on_disk, row_store
-from tests.peak import added, measure, on_disk
+from graphfold.stores import (
+    CompressedRows,
+    RowStore,
+    SelectedColumns,
+    is_on_disk,
+    is_sparse,
+    row_store,
+)
+from tests.peak import added, measure, on_disk, ring
+from tests.peak import rows as rows_of
 
 KINDS = ["memmap", "zarr", "hdf5"]
 MB = 2**20
@@ -251,3 +266,85 @@ def test_kernels_are_bound_and_judged_on_disk(X, table, kernel):
     rng = np.random.default_rng(0)
     assert degeneracy(bound, store, rng) is None
     assert_allclose(bound.block(store[:9], X[:5]), bound.block(X[:9], X[:5]))
+
+
+# -- sparse rows, and some columns ----------------------------------------------------
+
+
+@pytest.fixture
+def S():
+    return rows_of(1234, 50, density=0.1)
+
+
+@pytest.fixture
+def compressed(S):
+    return CompressedRows(S.data, S.indices, S.indptr, 50)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        slice(None),
+        slice(10, 700),
+        slice(None, None, 3),
+        slice(900, 100, -7),
+        slice(5, 5),
+        np.array([1233, 0, 5, 5, 999, 1000]),
+        np.array([-1, 3]),
+        np.array([], dtype=int),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("columns", [None, [7, 3, 40]], ids=["all", "some"])
+def test_a_selection_of_sparse_rows_is_sparse(S, compressed, rows, columns):
+    source = compressed if columns is None else SelectedColumns(compressed, columns)
+    expected = S if columns is None else S[:, columns]
+    found = RowStore(source)[rows]
+    assert isinstance(found, sp.csr_array)
+    assert_array_equal(found.toarray(), expected[rows].toarray())
+
+
+@pytest.mark.parametrize("columns", [None, [7, 3, 40]], ids=["all", "some"])
+def test_sparse_rows_are_read_whole(S, compressed, columns, monkeypatch):
+    monkeypatch.setattr(stores, "NUMBERS", 200)  # some fifty blocks and strips
+    monkeypatch.setattr(stores, "CHUNK", 20)
+    source = compressed if columns is None else SelectedColumns(compressed, columns)
+    expected = S if columns is None else S[:, columns]
+    store = RowStore(source)
+    assert is_sparse(store)
+    assert store.nnz == expected.nnz
+    assert len(list(store.blocks())) > 2
+    found = store.read()
+    assert_array_equal(found.toarray(), expected.toarray())
+    assert found.has_canonical_format or columns is not None
+    nbytes = found.data.nbytes + found.indices.nbytes + found.indptr.nbytes
+    assert store.nbytes == pytest.approx(nbytes, rel=0.01)
+    assert_array_equal(row_fingerprints(store), row_fingerprints(expected))
+
+
+def test_some_columns_of_a_dense_table(X, table, monkeypatch):
+    monkeypatch.setattr(stores, "NUMBERS", 700)
+    store = RowStore(SelectedColumns(table, np.array([5, 0])))
+    assert_array_equal(store.read(), X[:, [5, 0]])
+    rows = np.array([1200, 3, 77])
+    assert_array_equal(store[rows], X[rows][:, [5, 0]])
+    assert store[5:5].shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"kernel": "linear"},
+        {"landmarks": 40, "graph": ring(1234)},
+        {"kernel": "linear", "landmarks": 40},
+    ],
+    ids=["gaussian", "linear", "landmarks", "linear landmarks"],
+)
+def test_a_fit_of_sparse_rows_is_the_same_as_in_memory(S, compressed, settings):
+    model = GraphKernelPCA(2, **settings)
+    expected = model.fit_transform(S)
+    store = RowStore(compressed)
+    assert model.plan(store).storage == model.plan(S).storage
+    assert_array_equal(model.fit_transform(store), expected)
+    assert_allclose(model.transform(store), model.transform(S), atol=1e-12)

@@ -43,6 +43,7 @@ __all__ = [
     "RobustGraphPCA",
     "SemiSupervisedGraphKernelPCA",
     "__version__",
+    "ad",
     "datasets",
     "errors",
     "kernels",
@@ -53,7 +54,7 @@ __all__ = [
     "view",
 ]
 
-_LAZY = ("datasets", "plot", "quality")  # they import more than the core needs
+_LAZY = ("ad", "datasets", "plot", "quality")  # they import more than the core needs
 
 
 def __getattr__(name: str) -> Any:

@@ -198,23 +198,38 @@ def row_fingerprints(X: Any) -> Array:
     rng = np.random.default_rng(20180128)
     multipliers = rng.integers(1, 2**63, size=n_columns, dtype=np.uint64) * 2 + 1
     if sp.issparse(X):
-        X = sp.csr_array(X, dtype=np.float64)
-        terms = _bits(X.data) * multipliers[X.indices]
-        sums = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
-        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
+        return _sparse_fingerprints(X, multipliers)
     fingerprints = np.zeros(X.shape[0], dtype=np.uint64)
 
     def fill(rows: slice) -> None:
-        block = np.asarray(X[rows], dtype=np.float64)
+        block = X[rows]
+        if sp.issparse(block):  # of a table on disk
+            fingerprints[rows] = _sparse_fingerprints(block, multipliers)
+            return
+        block = np.asarray(block, dtype=np.float64)
         for strip in row_blocks(len(block), max(1, 2**17 // max(n_columns, 1))):
             bits = _bits(block[strip])
             # not by @, which is slow for integers
             fingerprints[rows][strip] = np.einsum("ij,j->i", bits, multipliers)
 
     # blocks of four megabytes, few enough for threads to pay; strips stay in the cache
-    for _ in in_order(fill, row_blocks(X.shape[0], max(1, 2**19 // max(n_columns, 1)))):
+    for _ in in_order(fill, row_blocks(X.shape[0], max(1, 2**19 // _row_size(X)))):
         pass
     return fingerprints
+
+
+def _row_size(X: Any) -> int:
+    """Numbers of a row; of a sparse one, those that are stored."""
+    n, n_columns = X.shape
+    return max(1, int(getattr(X, "nnz", n * n_columns)) // max(n, 1))
+
+
+def _sparse_fingerprints(X: Any, multipliers: Array) -> Array:
+    """A zero adds nothing, stored or not, so they are those of the same dense rows."""
+    X = sp.csr_array(X, dtype=np.float64)
+    terms = _bits(X.data) * multipliers[X.indices]
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
+    return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
 
 
 def row_projections(X: Any) -> Array:
@@ -226,7 +241,7 @@ def row_projections(X: Any) -> Array:
     rng = np.random.default_rng(20180129)
     directions = rng.standard_normal((X.shape[1], 2))
     found = np.empty((X.shape[0], 2))
-    for rows in row_blocks(X.shape[0], max(1, 2**21 // max(X.shape[1], 1))):
+    for rows in row_blocks(X.shape[0], max(1, 2**21 // _row_size(X))):
         block = X[rows]
         wide = block if sp.issparse(block) else np.asarray(block, dtype=np.float64)
         found[rows] = wide @ directions

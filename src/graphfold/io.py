@@ -13,7 +13,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from graphfold.graphs import (
     graphs_from,
     responses,
 )
+from graphfold.graphs.known import KnownGraph
 from graphfold.graphs.modes import ModeGraph
 from graphfold.model import certificate, extend, path, preimage
 from graphfold.params import Params
@@ -50,6 +51,7 @@ _PARTS: dict[str, type] = {
         kernels.Sigmoid,
         NeighborGraph,
         CorrelationGraph,
+        KnownGraph,
         ModeGraph,
         responses.Diffusion,
         responses.RandomWalk,
@@ -157,8 +159,10 @@ def replace_atomically(
         raise
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read an estimator that ``save`` has written; safe for files of strangers.
+
+    From a path, or from a file that is open for reading bytes.
 
     Examples
     --------

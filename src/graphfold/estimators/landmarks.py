@@ -18,6 +18,7 @@ from graphfold.kernels import Kernel, Linear
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.kernels.names import bind_all
 from graphfold.model.landmarks import CHOICES, choose_landmarks
+from graphfold.stores import is_sparse
 
 #: rows at which the loss is estimated
 N_PROBES = 1000
@@ -154,7 +155,7 @@ def given_rows(asked: Any, X: Any, names: Any = None) -> Any:
             f"landmarks must be distinct; row {copies[0]} equals row "
             f"{first[copies[0]]} ({len(copies)} copies in all)"
         )
-    if sp.issparse(X):
+    if is_sparse(X):
         return sp.csr_array(rows)
     return rows.toarray() if sp.issparse(rows) else rows
 

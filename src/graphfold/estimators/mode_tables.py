@@ -275,7 +275,8 @@ def numbers_if_possible(table: Array) -> Array:
 def kind_of(table: Any) -> str:
     """Whether values are real numbers, zeros and ones, or categories."""
     if sp.issparse(table):
-        return BINARY if np.isin(table.data, (0, 1)).all() else REAL
+        known = table.data[~is_missing(table.data)]
+        return BINARY if np.isin(known, (0, 1)).all() else REAL
     table = numbers_if_possible(table)
     if table.dtype.kind in "OUS":
         return CATEGORICAL

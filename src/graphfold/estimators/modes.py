@@ -59,6 +59,7 @@ class Mode:
         present = rows_present(self.name, table)
         if sp.issparse(table):
             scaled = sp.csr_array(table @ sp.diags_array(1 / self.scale))
+            scaled.data[np.isnan(scaled.data)] = 0.0
             return scaled.astype(dtype), present
         numbers = np.tile(self.means, (len(table), 1)).astype(dtype)
         if self.kind == CATEGORICAL:
@@ -72,21 +73,29 @@ class Mode:
 
 
 def rows_present(name: str, table: Any) -> Array:
-    """Rows that have the mode; a row with some of its values only is refused."""
+    """Rows that have the mode; a row with some of its values only is refused.
+
+    A sparse row misses the mode if what is stored of it is NaN.
+    """
     if sp.issparse(table):
-        if not np.isfinite(table.data).all():
-            raise ModeError(f"mode {name!r} is sparse and holds NaN or infinity (inf)")
-        return np.ones(table.shape[0], dtype=bool)
-    missing = is_missing(table)
-    present = np.asarray(~missing.all(axis=1))
-    partly = np.flatnonzero(present & missing.any(axis=1))
+        if np.isinf(table.data).any():
+            raise ModeError(f"mode {name!r} is sparse and holds infinity (inf)")
+        n, stored = table.shape[0], np.diff(table.indptr)
+        row_of_entry = np.repeat(np.arange(n), stored)
+        missing = np.bincount(row_of_entry[np.isnan(table.data)], minlength=n)
+        present = missing == 0
+        partly = np.flatnonzero(~present & (missing < stored))
+    else:
+        values = is_missing(table)
+        present = np.asarray(~values.all(axis=1))
+        partly = np.flatnonzero(present & values.any(axis=1))
     if len(partly):
         raise ModeError(
             f"a row must have all values of a mode or none; mode {name!r} has "
             f"some NaN in rows {check.some_of(partly)} ({len(partly)} in all): "
             "fill them, or split the mode"
         )
-    if table.dtype.kind == "f":
+    if table.dtype.kind == "f" and not sp.issparse(table):
         endless = np.flatnonzero(np.isinf(table).any(axis=1))
         if len(endless):
             raise ModeError(
@@ -113,8 +122,9 @@ def learn_mode(
     categories: list[Array] = []
     if sp.issparse(table):
         if kind == REAL:
-            squares = np.asarray(table.power(2).mean(axis=0)).ravel()
-            spread = squares - np.asarray(table.mean(axis=0)).ravel() ** 2
+            known = table[present]
+            squares = np.asarray(known.power(2).mean(axis=0)).ravel()
+            spread = squares - np.asarray(known.mean(axis=0)).ravel() ** 2
             scale = np.sqrt(np.where(spread > 0, spread, 1.0))
     elif kind == CATEGORICAL:
         _refuse_real_columns(name, table[present])

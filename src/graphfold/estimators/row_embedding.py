@@ -16,6 +16,7 @@ from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
 from graphfold.estimators.reading import check_parameters, read_rows
 from graphfold.estimators.statement import generator
 from graphfold.model.plan import Plan
+from graphfold.stores import row_store
 
 
 class RowEmbedding(GraphEmbedding):
@@ -118,6 +119,6 @@ class RowEmbedding(GraphEmbedding):
         >>> GraphKernelPCA(2).plan(np.zeros((5000, 20))).storage
         'stored'
         """
-        X = check.table("X", X)
+        X = row_store(check.table("X", X))
         plan = self._plan(self._kernels(X), X, timed=True)
         return with_searches(plan, X, n_recipes(self._graphs()))

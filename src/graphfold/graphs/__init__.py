@@ -6,6 +6,7 @@ sources        what a Graph can be made of: SciPy, NumPy, networkx, igraph, edge
 labels         node labels as arrays that can be searched
 named          one graph or several, each with a name and a response
 recipes        ``NeighborGraph``, ``CorrelationGraph``: built from X at fit
+known          ``KnownGraph``: one that is known, where a recipe is asked for
 modes          ``ModeGraph``: some columns, for the rows that have them
 links          links that labels and pairs ask for, as groups
 laplacian      combinatorial and normalised, with a certified bound

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from graphfold.arrays import floating
 from graphfold.kernels import Kernel
 from graphfold.kernels.bandwidth import N_ROWS as ROWS_OF_MEDIAN
-from graphfold.stores import is_on_disk
+from graphfold.stores import is_on_disk, is_sparse
 
 #: share of the free memory that a fit may take when nobody sets a budget
 SHARE_OF_FREE = 0.6
@@ -29,7 +28,7 @@ EDGE = 12
 
 def copy_of_rows(X: Any) -> int:
     """The fit's own X: a copy, or what is read from disk, in its own precision."""
-    if sp.issparse(X):
+    if is_sparse(X):
         index = getattr(X, "indices", np.empty(0, np.int32)).itemsize
         return int(X.nnz * (X.dtype.itemsize + index) + X.shape[0] * index)
     return int(X.shape[0] * X.shape[1] * floating(X.dtype).itemsize)

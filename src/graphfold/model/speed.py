@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from graphfold.arrays import floating
 from graphfold.kernels import Kernel, OnColumns, Precomputed
 from graphfold.kernels.products import InnerProduct
+from graphfold.stores import is_sparse
 
 #: products of a block that a typical solve takes, each of its width
 ROUNDS = 20
@@ -127,7 +128,7 @@ def _solve_seconds(
     if storage == "low-rank":
         product = 2 * n * operations_per_entry(X)
         # the transpose of a sparse factor is the slower half
-        speed = machine.sparse / 3 if sp.issparse(X) else machine.thin
+        speed = machine.sparse / 3 if is_sparse(X) else machine.thin
         return THIN_ROUNDS * width * product * len(kernels) / speed + rounds
     if storage == "none":
         return 20 * rounds  # a graph alone takes many rounds
@@ -172,7 +173,7 @@ def search_seconds(X: Any) -> float:
 
 def operations_per_entry(X: Any) -> float:
     """Of an inner product of two rows."""
-    return 2.0 * X.nnz / X.shape[0] if sp.issparse(X) else 2.0 * X.shape[1]
+    return 2.0 * X.nnz / X.shape[0] if is_sparse(X) else 2.0 * X.shape[1]
 
 
 def is_precomputed(kernel: Kernel) -> bool:

@@ -32,6 +32,7 @@ from graphfold.operators import (
     with_neighbours_near,
 )
 from graphfold.solvers import top_eigenpairs
+from graphfold.stores import is_sparse
 
 #: up to this many nodes the whole eigenbasis of a graph is cheap
 SMALL_BASIS = 1000
@@ -180,7 +181,7 @@ def has_cheap_factor(kernel: Kernel, X: Any) -> bool:
     if kernel.factor(X[:1]) is None:
         return False
     n, n_columns = X.shape
-    numbers = X.nnz if sp.issparse(X) else n * n_columns
+    numbers = X.nnz if is_sparse(X) else n * n_columns
     return bool(2 * numbers < n * n)
 
 

@@ -50,9 +50,9 @@ both = GraphKernelPCA(20, graph=cora.graph, **settings).fit(X)
 
 # %%
 # Two of twenty components show little of seven subjects; t-SNE draws all twenty, for
-# eight hundred of the papers.
+# five hundred of the papers.
 
-some = np.random.default_rng(0).choice(len(X), 800, replace=False)
+some = np.random.default_rng(0).choice(len(X), 500, replace=False)
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained")
 for ax, model, title in (
     (axes[0], words, "Words"),

@@ -44,7 +44,7 @@ ax.margins(0.12)
 # --------------------
 #
 # A karate club that split into two: who was friends with whom is known, and so is who
-# went with whom. The features are made up: twelve answers of each member, which depend
+# went with whom. The features are made up: twenty answers of each member, which depend
 # a little on the side that the member took.
 
 network = nx.karate_club_graph()
@@ -53,8 +53,8 @@ friends = Graph(network)
 side = pd.Series(nx.get_node_attributes(network, "club"))
 
 rng = np.random.default_rng(0)
-lean = rng.choice([-1, 1], 12)
-answers = np.outer(side == "Officer", lean) + rng.standard_normal((len(side), 12))
+lean = rng.choice([-0.7, 0.7], 20)
+answers = np.outer(side == "Officer", lean) + rng.standard_normal((len(side), 20))
 members = pd.DataFrame(answers, index=side.index)
 
 models = {

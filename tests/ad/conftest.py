@@ -1,11 +1,10 @@
-"""Cells of scanpy's bundled data set; without anndata there is nothing to test."""
+"""Cells of scanpy's bundled data set."""
 
 import warnings
 
 import numpy as np
 import pytest
 
-pytest.importorskip("anndata")
 KEPT = 240
 
 

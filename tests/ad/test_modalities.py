@@ -172,6 +172,14 @@ def test_new_cells_are_placed(parts, make):
     assert_allclose(some.obsm["X_graphfold"], alone)
 
 
+def test_a_view_becomes_actual_and_its_parent_stays(parts):
+    mdata = together(parts)
+    view = mdata[:100]
+    ad.multi_modal_graph_embedding(view, 2)
+    assert not view.is_view and view.obsm["X_graphfold"].shape == (100, 2)
+    assert "X_graphfold" not in mdata.obsm and "graphfold" not in mdata.uns
+
+
 def test_copies_and_failures(parts):
     mdata = together(parts)
     copy = ad.multi_modal_graph_embedding(mdata, 2, copy=True, key_added="mine")

@@ -34,10 +34,14 @@ families = pd.DataFrame({"marriages": marriages.degrees}, index=marriages.nodes)
 eigenmaps = LaplacianEigenmaps(2, graph=marriages).fit(families)
 
 fig, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
-plot.graph(eigenmaps, ax=ax, title="Families of Florence, linked by marriage")
-for name, place in zip(families.index, eigenmaps.embedding_, strict=True):
-    ax.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=9)
-ax.margins(0.12)
+plot.graph(
+    eigenmaps,
+    labels=families.index,
+    colours=[plot.COLOURS[0]] * len(families),
+    ax=ax,
+    title="Families of Florence, linked by marriage",
+)
+ax.margins(0.1)
 
 # %%
 # A graph and features

@@ -82,7 +82,7 @@ print(weak.constraint_report_)
 # These pairs are certain, so they may weigh more.
 
 strong = SemiSupervisedGraphKernelPCA(
-    2, **links, must_link_strength=2, cannot_link_strength=2
+    2, **links, must_link_strength=1, cannot_link_strength=1
 ).fit(X, node_ids=names)
 print(strong.constraint_report_)
 
@@ -91,7 +91,11 @@ print(strong.constraint_report_)
 # common with them.
 
 chosen = np.isin(names, np.concatenate(groups))
-models = {"Pixels alone": before, "Pairs, strength 0.5": weak, "Strength 2": strong}
+models = {
+    "Pixels alone": before,
+    "Pairs, strength 0.5": weak,
+    "Pairs, strength 1": strong,
+}
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for ax, (title, model) in zip(axes, models.items(), strict=True):
     plot.embedding(model, y, ax=ax, title=title, alpha=0.5)

@@ -58,7 +58,8 @@ for part, name, colour in (
     right.scatter(
         *model.embedding_[part, :2].T, s=6, color=colour, linewidths=0, label=name
     )
-right.set(xticks=[], yticks=[], xlabel="component 1")
+right.set(xticks=[], yticks=[])
+right.set_xlabel(left.get_xlabel(), fontsize=9, color="#555555")
 right.set_title("Who misses a view", loc="left", fontsize=11)
 right.spines[["top", "right"]].set_visible(False)
 right.legend(frameon=False, markerscale=2)

@@ -30,8 +30,8 @@ print(digits.graph)
 # says which row is which node. (For a DataFrame its index says so.)
 #
 # ``graph_strength=10`` lets the graph weigh ten times what the best direction of the
-# data is worth. It suits a picture of two components; :ref:`another page
-# <sphx_glr_auto_examples_plot_graph_strength.py>` lets the data choose.
+# data is worth. It suits a picture of two components; the next page of the gallery lets
+# the data choose.
 
 ours = GraphKernelPCA(2, graph=digits.graph, graph_strength=10)
 ours.fit(digits.data, node_ids=digits.labels)
@@ -53,10 +53,10 @@ for ax, (name, Z) in zip(axes, embeddings.items(), strict=True):
 # How many components?
 # --------------------
 #
-# Two components make a picture. For what comes after, a classifier say, take as many
-# as the scree plot asks for: here they fall steeply at first, and slowly from then on.
+# Two components make a picture. For what comes after, a classifier say, more are
+# better, and the scree plot helps to choose. Here the graph has its default strength.
 
-wide = GraphKernelPCA(12, graph=digits.graph, graph_strength=10)
+wide = GraphKernelPCA(12, graph=digits.graph)
 wide.fit(digits.data, node_ids=digits.labels)
 ax = plot.scree(wide, title="Twelve components")
 

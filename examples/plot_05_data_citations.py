@@ -5,8 +5,8 @@ Papers that cite each other
 Each paper is a bag of words, and papers cite each other. Do citations help to tell what
 a paper is about, and can a new paper be placed by its words and the papers it cites?
 
-The Cora data are not bundled: this page was made with ``GRAPHFOLD_DATA`` naming the
-folder that holds ``cora.npz``.
+The Cora data are not bundled: this page runs where ``GRAPHFOLD_DATA`` names the folder
+that holds ``cora.npz``.
 """
 
 # sphinx_gallery_thumbnail_path = '../examples/thumbnails/citations.png'

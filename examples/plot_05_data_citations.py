@@ -95,3 +95,8 @@ accuracy = {
 print(f"Subject of {len(new)} new papers told from 20 numbers:")
 for name, value in accuracy.items():
     print(f"{value:.2f}  {name}")
+print(
+    "\nCitations of a new paper tell "
+    f"{accuracy['words and citations'] - accuracy['words alone']:.0%} more of the "
+    "subjects than its words alone."
+)

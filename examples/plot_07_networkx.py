@@ -79,6 +79,8 @@ told = {
     title: cross_val_score(LogisticRegression(), model.embedding_, side).mean()
     for title, model in models.items()
 }
-for title, accuracy in told.items():
-    print(f"{title:20} {accuracy:.2f} of the members told")
+print(
+    f"{told['Answers alone']:.0%} of the members are told by their answers, "
+    f"{told['Answers and friends']:.0%} by answers and friends."
+)
 print(quality.graph_gain(members, friends, random_state=0))

@@ -103,15 +103,19 @@ def clusters_of(Z):
     return KMeans(10, n_init=10, random_state=0).fit(Z)
 
 
+alone = {}
 for name, table in known.items():
-    alone = MultiModalGraphEmbedding(10).fit({name: table})
-    error = clustering_error(
-        y[alone.sample_labels_], clusters_of(alone.embedding_).labels_
-    )
-    print(f"{name + ' alone':18} {error:.2f} of {len(table)} in the wrong cluster")
+    one = MultiModalGraphEmbedding(10).fit({name: table})
+    labels = clusters_of(one.embedding_).labels_
+    alone[name] = clustering_error(y[one.sample_labels_], labels)
+    print(f"{name + ' alone':18} {alone[name]:.2f} of {len(table)} in wrong clusters")
 found = clusters_of(model.embedding_)
-error = clustering_error(y[samples], found.labels_)
-print(f"{'views together':18} {error:.2f} of {len(samples)}")
+together = clustering_error(y[samples], found.labels_)
+print(f"{'views together':18} {together:.2f} of {len(samples)}")
 for name, Z in placed.items():
     error = clustering_error(y[new], found.predict(Z))
     print(f"new, by {name:10} {error:.2f} of {len(new)}")
+print(
+    f"\nTogether the views leave {together:.0%} of the samples in wrong clusters, the "
+    f"best of them alone {min(alone.values()):.0%}; and new samples can do with one."
+)

@@ -109,9 +109,15 @@ for ax, (title, model) in zip(axes, models.items(), strict=True):
 #
 # The rows that nobody has looked at, told by their five nearest neighbours:
 
-for title, model in models.items():
-    told = cross_val_score(
-        KNeighborsClassifier(5), model.embedding_[~chosen], y[~chosen]
-    )
-    print(f"{title:20} {told.mean():.2f} of {np.sum(~chosen)}")
-print(f"Looked at: {chosen.mean():.0%} of the rows.")
+classifier = KNeighborsClassifier(5)
+told = {
+    title: cross_val_score(classifier, model.embedding_[~chosen], y[~chosen]).mean()
+    for title, model in models.items()
+}
+for title, accuracy in told.items():
+    print(f"{title:20} {accuracy:.2f}")
+print(
+    f"\nA look at {chosen.mean():.0%} of the rows changes little at strength 0.5; at "
+    f"strength 1 it raises the accuracy of the others from {told['Pixels alone']:.2f} "
+    f"to {told['Pairs, strength 1']:.2f}."
+)

@@ -148,7 +148,7 @@ print(table.round(3))
 
 others = table["of others"]
 print(
-    f"With fibres, {others['and fibres']:.0%} of other people's profiles are explained "
-    f"and {others['activity alone']:.0%} without; of one's own, activity alone explains "
-    f"most ({table.loc['activity alone', 'of oneself']:.0%})."
+    f"With fibres, {others['and fibres']:.0%} of other people's profiles are "
+    f"explained and {others['activity alone']:.0%} without; of one's own, activity "
+    f"alone explains most ({table.loc['activity alone', 'of oneself']:.0%})."
 )

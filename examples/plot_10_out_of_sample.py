@@ -7,6 +7,8 @@ model knows (a new paper cites old ones), or with features alone. How near does
 ``transform`` place them to where a fit of everything would have put them?
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # Twelve hundred digits are fitted, the others come later. The graph names all of them;
 # the fit uses the part of it that joins its own rows.

@@ -7,6 +7,8 @@ at any time. ``partial_fit`` takes them in, and ``drift_`` says whether the newe
 are still like the others.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # A stream that changes
 # ---------------------

@@ -48,6 +48,7 @@ embeddings = {
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for ax, (name, Z) in zip(axes, embeddings.items(), strict=True):
     plot.embedding(Z, digits.target, ax=ax, title=name)
+plt.show()
 
 # %%
 # How many components?
@@ -55,10 +56,12 @@ for ax, (name, Z) in zip(axes, embeddings.items(), strict=True):
 #
 # Two components make a picture. For what comes after, a classifier say, more are
 # better, and the scree plot helps to choose. Here the graph has its default strength.
+# Shaded components lie so close together that they may be mixed with each other.
 
 wide = GraphKernelPCA(12, graph=digits.graph)
 wide.fit(digits.data, node_ids=digits.labels)
 ax = plot.scree(wide, title="Twelve components")
+plt.show()
 
 # %%
 # What was learned

@@ -97,6 +97,7 @@ for ax, basis, title in (
         frameon=False,
         show=False,
     )
+plt.show()
 
 # %%
 # Clusters on the tissue
@@ -135,6 +136,7 @@ for row, (name, spots) in zip(
         ax.set(xticks=[], yticks=[], aspect="equal")
         ax.set_title(title if name == "section A" else "", fontsize=11, loc="left")
     row[0].set_ylabel(name)
+plt.show()
 
 # %%
 # What was learned

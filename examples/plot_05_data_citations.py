@@ -61,6 +61,7 @@ for ax, model, title in (
     layout = TSNE(max_iter=300, random_state=0).fit_transform(model.embedding_[some])
     plot.embedding(layout, y[some], ax=ax, title=title)
     ax.set(xlabel="", ylabel="")
+plt.show()
 
 # %%
 # New papers
@@ -95,8 +96,5 @@ accuracy = {
 print(f"Subject of {len(new)} new papers told from 20 numbers:")
 for name, value in accuracy.items():
     print(f"{value:.2f}  {name}")
-print(
-    "\nCitations of a new paper tell "
-    f"{accuracy['words and citations'] - accuracy['words alone']:.0%} more of the "
-    "subjects than its words alone."
-)
+gained = accuracy["words and citations"] - accuracy["words alone"]
+print(f"\nWith citations {100 * gained:.0f} more in a hundred are told.")

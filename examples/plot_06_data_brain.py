@@ -88,6 +88,7 @@ for ax, model, title in (
     ax.text(across.min(), forward.max(), "left", ha="center")
     ax.text(across.max(), forward.max(), "right", ha="center")
 fig.colorbar(drawn, ax=axes, label="rank on the first component", shrink=0.7)
+plt.show()
 
 # %%
 # Two components with the fibres
@@ -104,6 +105,7 @@ for ax, model, title in (
     (axes[1], both, "Activity and fibres"),
 ):
     plot.graph(model, strongest, place, ax=ax, title=title)
+plt.show()
 
 # %%
 # What was learned

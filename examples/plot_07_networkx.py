@@ -42,6 +42,7 @@ plot.graph(
     title="Families of Florence, linked by marriage",
 )
 ax.margins(0.1)
+plt.show()
 
 # %%
 # A graph and features
@@ -68,6 +69,7 @@ models = {
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, (title, model) in zip(axes, models.items(), strict=True):
     plot.graph(model.fit(members), friends, side, ax=ax, title=title)
+plt.show()
 
 # %%
 # What was learned

@@ -102,6 +102,7 @@ for ax, (title, model) in zip(axes, models.items(), strict=True):
     for colour, digit in zip(plot.COLOURS, (1, 4, 8), strict=False):
         points = model.embedding_[chosen & (y == digit)]
         ax.scatter(*points.T, s=22, color=colour, edgecolors="black", linewidths=0.7)
+plt.show()
 
 # %%
 # What was learned

@@ -57,6 +57,7 @@ panels = {
 for ax, (title, Z) in zip(axes, panels.items(), strict=True):
     ax.scatter(*model.embedding_[:, :2].T, s=4, color="0.85", linewidths=0)
     plot.embedding(Z, y[new], ax=ax, title=title)
+plt.show()
 
 # %%
 # How far off?
@@ -78,6 +79,7 @@ for (name, error), colour in zip(errors.items(), plot.COLOURS, strict=False):
 ax.set(xlabel="error", ylabel="share of new rows below it", xlim=0, ylim=(0, 1.01))
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="lower right")
+plt.show()
 
 # %%
 # What was learned

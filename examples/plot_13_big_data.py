@@ -83,6 +83,7 @@ for ax, model, title in (
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_title(title, fontsize=11, loc="left")
 fig.colorbar(points, ax=axes, label="place on the ring, degrees", ticks=[0, 180, 360])
+plt.show()
 
 # %%
 # What was learned

@@ -1,4 +1,4 @@
-"""Layer 0, checks, quality and plots."""
+"""Layer 0, checks and quality."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphfold import GraphKernelPCA, NeighborGraph, arrays, check, datasets, plot
+from graphfold import arrays, check, datasets
 from graphfold.arrays import (
     matching_rows,
     new_directions,
@@ -86,46 +86,6 @@ def test_matching_rows_finds_equal_rows_and_no_others(X, random):
 )
 def test_memory_sizes(text, size):
     assert check.memory_bytes("max_memory", text) == size
-
-
-def test_plots_take_and_return_an_ax(rng):
-    matplotlib = pytest.importorskip("matplotlib", reason="plots are an extra")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    _, ax = plt.subplots()
-    Z = rng.standard_normal((40, 3))
-    assert plot.embedding(Z, np.arange(40) % 4, ax=ax, title="four") is ax
-    assert ax.get_title(loc="left") == "four"
-    assert len(ax.collections) == 4
-    assert [text.get_text() for text in ax.texts] == list("0123")
-    assert len(plot.embedding(Z).collections) == 1
-    assert len(plot.embedding(Z, np.arange(40)).texts) == 0
-    with pytest.raises(GraphfoldError, match="two columns"):
-        plot.embedding(Z[:, :1])
-    plt.close("all")
-
-
-def test_weights_and_paths_are_drawn(rng):
-    matplotlib = pytest.importorskip("matplotlib", reason="plots are an extra")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X = rng.standard_normal((60, 6))
-    model = GraphKernelPCA(
-        2, kernel=["rbf", "linear"], graph=NeighborGraph(5), graph_strength="auto"
-    ).fit(X)
-    ax = plot.weights(model)
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx(
-        [*model.kernel_weights_, *model.graph_weights_]
-    )
-    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert ticks == ["kernel: rbf", "kernel: linear", "graph: graph"]
-    ax = plot.strength_path(model, title="path")
-    assert f"chosen: {model.graph_strength_:g}" in [t.get_text() for t in ax.texts]
-    with pytest.raises(GraphfoldError, match='"auto"'):
-        plot.strength_path(GraphKernelPCA(2).fit(X))
-    plt.close("all")
 
 
 def test_data_files_say_how_to_get_them(tmp_path, monkeypatch):

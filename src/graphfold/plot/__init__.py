@@ -10,7 +10,8 @@ what it draws and the artists it has drawn:
     bars         weights of kernels, graphs and modes
 
 ``reading`` takes estimators and tables, ``colouring`` what points are coloured by,
-``placing`` keeps names apart, ``style`` is how all of them look.
+``naming`` writes classes down, ``placing`` keeps names apart, ``edges`` finds those of
+the rows, ``style`` is how all of them look.
 """
 
 from graphfold.plot.bars import WeightsDisplay, weights

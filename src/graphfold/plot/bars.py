@@ -81,7 +81,7 @@ class WeightsDisplay:
         place, ticks = 0, []
         for kind, names, values in shown:
             places = range(place, place + len(names))
-            colour = style.COLOURS[COLOUR_OF.get(kind, 2)]
+            colour = style.colour_on(ax, COLOUR_OF.get(kind, 2))
             look = {"color": colour, "height": 0.7, "label": kind, **kwargs}
             self.bars_.append(ax.barh(places, values, **look))
             ticks += [f"{kind}: {name}" if len(shown) > 1 else name for name in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphfold.arrays import Array, is_missing_value
-from graphfold.check import one_of
+from graphfold.check import one_of, some_of
 from graphfold.errors import GraphfoldError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.plot.style import palette
@@ -132,8 +133,9 @@ def _order_of(labels: Any, names: Array | None, n: int) -> Any:
     found = LabelIndex(own).find(names)
     if (found < 0).any():
         raise GraphfoldError(
-            f"labels must have a value for each row by name; {names[found < 0][0]!r} "
-            "is not in its index: pass labels.to_numpy() if they are in the same order"
+            "labels must have a value for each row by name; its index lacks "
+            f"{some_of(names[found < 0].tolist())}: pass labels.to_numpy() if they are "
+            "in the order of the rows"
         )
     return found
 
@@ -157,7 +159,7 @@ def _as_numbers(values: Array) -> Array:
     except (TypeError, ValueError):
         raise GraphfoldError(
             'labels must be numbers for kind="numbers"; got values such as '
-            f'{values[0]!r}: use kind="classes"'
+            f'{values.tolist()[0]!r}: use kind="classes"'
         ) from None
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
@@ -188,13 +190,25 @@ def _missing(values: Array) -> Array:
 
 
 def _sorted_values(values: Array) -> list[Any]:
+    if values.dtype.kind == "U":
+        return sorted(np.unique(values).tolist(), key=_counting)
     if values.dtype != object:
         return list(np.unique(values).tolist())
     distinct = list(dict.fromkeys(values.tolist()))
     try:
-        return sorted(distinct)
+        return sorted(distinct, key=_counting if _are_text(distinct) else None)
     except TypeError:  # of several kinds
-        return sorted(distinct, key=str)
+        return sorted(distinct, key=_counting)
+
+
+def _are_text(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _counting(value: Any) -> list[Any]:
+    """A key that sorts "class 9" before "class 10", as people count."""
+    parts = re.split(r"([0-9]+)", str(value))
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
 def _name(value: Any) -> str:

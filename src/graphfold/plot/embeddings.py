@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.plot import style
 from graphfold.plot.colouring import Classes, Numbers, read_labels
+from graphfold.plot.naming import legend_beside, listed_as, names_in_place
 from graphfold.plot.reading import (
     Rows,
     coordinates,
@@ -22,7 +22,7 @@ from graphfold.plot.reading import (
 MOST_NAMED = 20  # more names in place would hide the points: a legend instead
 MOST_LISTED = 60  # a longer legend is not read
 _MANY = 5000  # points from which they are fainter, and pixels in a vector file
-_LONGEST = 40  # characters of a name
+_ROOMY = 6 * 72**2  # square points from which points have their full size
 
 
 class EmbeddingDisplay:
@@ -107,13 +107,13 @@ class EmbeddingDisplay:
         self.texts_: list[Any] = []
         self.legend_: Any = None
         self.colorbar_: Any = None
-        look = {**_look(len(Z)), **kwargs}
+        look = {**_look(len(Z), ax), **kwargs}
         if isinstance(coloured, Classes):
             self._draw_classes(ax, Z, coloured, look)
         elif isinstance(coloured, Numbers):
             self._draw_numbers(ax, Z, coloured, look)
         else:
-            colour = style.COLOURS[0] if self.colours is None else self.colours
+            colour = style.colour_on(ax, 0) if self.colours is None else self.colours
             own = {} if {"c", "color"} & set(look) else {"color": colour}
             self.scatter_ = [ax.scatter(*Z.T, **own, **look)]
         ax.set_xticks([])
@@ -206,54 +206,14 @@ class EmbeddingDisplay:
         present = [i for i in range(len(colours)) if (classes.codes == i).any()]
         for i in present:
             points = Z[classes.codes == i]
-            self.scatter_.append(
-                ax.scatter(*points.T, color=colours[i], label=classes.names[i], **look)
-            )
+            own = {"color": colours[i], "label": listed_as(classes.names[i])}
+            self.scatter_.append(ax.scatter(*points.T, **{**own, **look}))
         if len(present) <= MOST_NAMED:
-            self._name_in_place(ax, Z, classes, colours, present)
+            self.texts_ = names_in_place(ax, Z, classes, colours, present)
         elif len(present) <= MOST_LISTED:
             self.legend_ = legend_beside(ax, self.scatter_, classes.title)
         else:
             style.note(ax, f"{len(present):,} classes")
-
-    def _name_in_place(
-        self, ax: Any, Z: Array, classes: Classes, colours: Any, present: list[int]
-    ) -> None:
-        from graphfold.plot.placing import NamesApart
-
-        width = ax.get_window_extent().width * 72 / ax.get_figure().dpi
-        size = float(np.clip(width / 22, 5, 10 if len(present) <= 10 else 8))
-        for i in present:
-            text = textwrap.shorten(classes.names[i], _LONGEST, placeholder=" ...")
-            self.texts_.append(
-                ax.annotate(
-                    "\n".join(textwrap.wrap(text, _LONGEST // 2)) or classes.names[i],
-                    np.median(Z[classes.codes == i], axis=0),
-                    xytext=(0, 0),
-                    textcoords="offset points",
-                    ha="center",
-                    va="center",
-                    fontsize=size,
-                    fontweight="bold",
-                    color=style.text_on(colours[i]),
-                    bbox={
-                        "boxstyle": "round,pad=0.25",
-                        "facecolor": colours[i],
-                        "edgecolor": style.mixed(style.background(ax), "white", 0.5),
-                        "linewidth": 0.8,
-                    },
-                    arrowprops={
-                        "arrowstyle": "-",
-                        "color": colours[i],
-                        "linewidth": 1,
-                        "patchA": None,
-                        "shrinkA": 0,
-                        "shrinkB": 0,
-                    },
-                )
-            )
-        if len(present) > 1:
-            ax.add_artist(NamesApart(self.texts_))
 
     # -- numbers ----------------------------------------------------------------
 
@@ -263,13 +223,14 @@ class EmbeddingDisplay:
         own = {} if "cmap" in look else {"cmap": _scale(style.is_dark(ax))}
         drawn = ax.scatter(*Z[known].T, c=numbers.values[known], **own, **look)
         self.scatter_.append(drawn)
-        self.colorbar_ = ax.figure.colorbar(drawn, ax=ax, label=numbers.title, pad=0.02)
+        ticks = _date_ticks() if numbers.dates else {}
+        self.colorbar_ = ax.figure.colorbar(
+            drawn, ax=ax, label=numbers.title, pad=0.02, **ticks
+        )
         self.colorbar_.solids.set_alpha(1)
         self.colorbar_.outline.set_visible(False)
         self.colorbar_.ax.tick_params(labelsize=8)
         self.colorbar_.ax.yaxis.label.set_fontsize(style.SMALL)
-        if numbers.dates:
-            self.colorbar_.ax.yaxis_date()
 
 
 def embedding(
@@ -326,39 +287,13 @@ def embedding(
     return made.plot(ax, title=title, **kwargs).ax_
 
 
-def legend_beside(ax: Any, handles: list[Any], title: str) -> Any:
-    """A legend to the right of the axes, which make room for it."""
-    n_columns = 1 + (len(handles) - 1) // 26
-    legend = ax.legend(
-        handles=handles,
-        title=title or None,
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        ncols=n_columns,
-        fontsize=7,
-        title_fontsize=8,
-        frameon=False,
-        handletextpad=0.3,
-        labelspacing=0.25,
-        columnspacing=0.8,
-    )
-    for handle in legend.legend_handles:
-        handle.set_alpha(1)
-        if hasattr(handle, "set_sizes"):
-            handle.set_sizes([20])
-    figure = ax.get_figure()
-    if figure.get_layout_engine() is None:  # nobody else makes room
-        share = legend.get_window_extent().width / figure.bbox.width
-        box = ax.get_position()
-        ax.set_position([box.x0, box.y0, max(box.width - share, 0.3), box.height])
-    return legend
-
-
-def _look(n: int) -> dict[str, Any]:
+def _look(n: int, ax: Any) -> dict[str, Any]:
     """Size and faintness of n points; many of them are pixels in a vector file."""
+    most = 0.9 if style.is_dark(ax) else 0.65
+    room = float(np.clip(np.prod(style.size_in_points(ax)) / _ROOMY, 0.2, 1))
     return {
-        "s": float(np.clip(8000 / n, 1, 25)),
-        "alpha": float(np.clip(0.65 * (_MANY / n) ** 0.35, 0.15, 0.65)),
+        "s": float(np.clip(8000 / n, 1, 25)) * room,
+        "alpha": float(np.clip(most * (_MANY / n) ** 0.35, 0.15, most)),
         "linewidths": 0,
         "rasterized": n > _MANY,
     }
@@ -369,7 +304,15 @@ def _without_label(ax: Any, Z: Array, missing: Array, look: Any) -> list[Any]:
         return []
     grey = style.shade(ax, 0.3)
     plain = {name: value for name, value in look.items() if name != "cmap"}
-    return [ax.scatter(*Z[missing].T, color=grey, label="no label", **plain)]
+    own = {"color": grey, "label": "no label"}
+    return [ax.scatter(*Z[missing].T, **{**own, **plain})]
+
+
+def _date_ticks() -> dict[str, Any]:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()
+    return {"ticks": locator, "format": ConciseDateFormatter(locator)}
 
 
 def _scale(dark: bool) -> Any:
@@ -378,4 +321,4 @@ def _scale(dark: bool) -> Any:
     from matplotlib.colors import ListedColormap
 
     whole = colormaps["viridis"]
-    return ListedColormap(whole(np.linspace(0.25, 1, 256))) if dark else whole
+    return ListedColormap(whole(np.linspace(0.35, 1, 256))) if dark else whole

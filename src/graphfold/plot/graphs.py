@@ -95,9 +95,9 @@ class GraphDisplay:
         self.points_ = self.points.plot(ax, title=title, **kwargs)
         ax = self.points_.ax_
         several = len(found) > 1
-        colours = style.palette(len(found), dark=style.is_dark(ax))
-        if not several:
-            colours = [style.shade(ax, 0.55)]
+        colours = [style.shade(ax, 0.5)]
+        if several:
+            colours = _colours(len(found), len(self.points_.scatter_), ax)
         self.lines_ = [
             ax.add_collection(_lines(Z, edges, colour, name), autolim=False)
             for (name, edges), colour in zip(found.items(), colours, strict=True)
@@ -249,7 +249,7 @@ def _lines(Z: Array, edges: Drawn, colour: Any, name: str) -> Any:
     count = max(len(edges.weights), 1)
     heaviest = float(np.abs(edges.weights).max()) if len(edges.weights) else 1.0
     share = np.abs(edges.weights) / (heaviest or 1.0)
-    strongest = float(np.clip(0.7 * (300 / count) ** 0.35, 0.12, 0.7))
+    strongest = float(np.clip(0.6 * (300 / count) ** 0.35, 0.12, 0.6))
     colours = np.empty((len(share), 4))
     colours[:, :3] = to_rgb(colour)
     colours[:, 3] = strongest * (0.25 + 0.75 * share)
@@ -263,6 +263,14 @@ def _lines(Z: Array, edges: Drawn, colour: Any, name: str) -> Any:
         rasterized=count > _MANY,
         label=name,
     )
+
+
+def _colours(n: int, n_taken: int, ax: Any) -> list[str]:
+    """Colours of n graphs that the classes do not have, as far as they suffice."""
+    dark, base = style.is_dark(ax), len(style.COLOURS)
+    if n_taken + n > base:  # the kin that shows on this background
+        n_taken = base if dark else 2 * base
+    return style.palette(n_taken + n, dark=dark)[n_taken:]
 
 
 def _legend(ax: Any, lines: list[Any], colours: list[Any]) -> Any:

@@ -12,6 +12,7 @@ from graphfold.plot import style
 from graphfold.plot.reading import fitted
 
 SHAPES = ("bars", "dots")
+_ALL_TICKS = 15
 _LEAST_GAP = 1e-12  # relative: below it all values are equal, and no gap stands out
 
 
@@ -92,17 +93,20 @@ class ScreeDisplay:
         places = np.arange(1, len(values) + 1)
         self.bars_, self.lines_ = None, []
         if shape == "bars":
-            look = {"color": style.COLOURS[0], "width": 0.7, **kwargs}
+            look = {"color": style.colour_on(ax, 0), "width": 0.7, **kwargs}
             self.bars_ = ax.bar(places, values, **look)
         else:
-            look = {"color": style.COLOURS[0], "marker": "o", "linestyle": "none"}
+            look = {"color": style.colour_on(ax, 0), "marker": "o", "linestyle": "none"}
             self.lines_ += ax.plot(places, values, **{**look, **kwargs})
         if (values < 0).any():
             ax.axhline(0, color=style.shade(ax, 0.5), linewidth=0.8)
         ax.margins(y=0.12)
         self._draw_groups(ax, len(values))
         self._draw_gap(ax, values)
-        ax.xaxis.get_major_locator().set_params(integer=True, steps=[1, 2, 5, 10])
+        if len(values) <= _ALL_TICKS:
+            ax.set_xticks(places)
+        else:
+            ax.locator_params(axis="x", integer=True, steps=[1, 2, 5, 10])
         ax.tick_params(labelsize=8)
         shaded = "   (shaded: interchangeable)" if self.spans_ else ""
         style.name_axes(ax, f"component{shaded}", self.quantity)
@@ -159,7 +163,7 @@ class ScreeDisplay:
             ax.axvspan(
                 group[0] + 0.55,
                 group[-1] + 1.45,
-                color=style.COLOURS[1],
+                color=style.colour_on(ax, 1),
                 alpha=0.22,
                 linewidth=0,
                 zorder=0,
@@ -168,7 +172,7 @@ class ScreeDisplay:
         ]
         beyond = any(group[-1] >= d for group in self.interchangeable)
         ax.set_xlim(0.4, d + (1.6 if beyond else 0.6))
-        if beyond:
+        if beyond and d <= _ALL_TICKS:
             ax.annotate(
                 "not\nkept",
                 (d + 1, 0.0),
@@ -192,6 +196,7 @@ class ScreeDisplay:
         falls = steps[k] < 0
         x = k + 2 if falls else k + 1
         ink = style.shade(ax, 0.8)
+        where = x / len(values)
         ax.annotate(
             "",
             (x, values[k]),
@@ -203,17 +208,23 @@ class ScreeDisplay:
             (x, max(values[k], values[k + 1])),
             xytext=(0, 2),
             textcoords="offset points",
-            ha="center",
+            ha="left" if where < 0.15 else "right" if where > 0.9 else "center",
             va="bottom",
             fontsize=8,
             color=ink,
+            bbox={
+                "facecolor": style.background(ax),
+                "alpha": 0.75,
+                "linewidth": 0,
+                "pad": 0.5,
+            },
         )
 
     def _draw_ratios(self, ax: Any, places: Any) -> None:
         self.ax_ratio_ = None
         if self.ratios is None:
             return
-        colour = style.COLOURS[4]
+        colour = style.colour_on(ax, 4)
         twin = self.ax_ratio_ = ax.twinx()
         shares = 100 * np.cumsum(np.asarray(self.ratios, dtype=np.float64))
         self.lines_ += twin.plot(

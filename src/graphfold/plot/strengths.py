@@ -70,7 +70,7 @@ class StrengthPathDisplay:
         places = np.arange(len(path.strengths))
         zero = ax.axhline(0, color=style.shade(ax, 0.4), linewidth=0.8)
         look = {
-            "color": style.COLOURS[0],
+            "color": style.colour_on(ax, 0),
             "marker": "o",
             "markersize": 4,
             "capsize": 2,
@@ -79,7 +79,7 @@ class StrengthPathDisplay:
         }
         self.errorbar_ = ax.errorbar(places, gains, yerr=errors, **look)
         chosen = int(np.argmax(path.strengths == path.chosen))
-        red = style.COLOURS[4]
+        red = style.colour_on(ax, 4)
         (dot,) = ax.plot(
             places[chosen], gains[chosen], "o", color=red, markersize=9, zorder=3
         )

@@ -22,6 +22,7 @@ COLOURS = (
     "#555555",
 )
 _LIGHTER, _DARKER = 0.5, 0.4  # towards white, towards black: hues used again
+_ON_DARK = 0.25  # towards white: blue and violet have to show on black
 _READABLE = 3.0  # contrast that large bold text needs (WCAG 2)
 SMALL = 9
 
@@ -48,6 +49,13 @@ def axes(ax: Any, size: tuple[float, float]) -> Any:
             "plt.subplots()[1], or take one of an array of them"
         )
     return ax
+
+
+def size_in_points(ax: Any) -> tuple[float, float]:
+    """Width and height of the axes, before a layout has moved them."""
+    box = ax.get_window_extent()
+    scale = 72 / ax.get_figure().dpi
+    return box.width * scale, box.height * scale
 
 
 def plain(ax: Any, title: str) -> Any:
@@ -109,11 +117,20 @@ def shade(ax: Any, share: float) -> str:
 
 def palette(n: int, *, dark: bool = False) -> list[str]:
     """n colours: the ten, then their lighter and darker kin, then again."""
-    base = [*COLOURS[:-1], "#AAAAAA"] if dark else list(COLOURS)
+    base = list(COLOURS)
+    if dark:
+        base = [
+            mixed(colour, "white", _ON_DARK) for colour in [*COLOURS[:-1], "#999999"]
+        ]
     lighter = [mixed(colour, "white", _LIGHTER) for colour in base]
     darker = [mixed(colour, "black", _DARKER) for colour in base]
     wheel = [*base, *lighter, *darker]
     return [wheel[i % len(wheel)] for i in range(n)]
+
+
+def colour_on(ax: Any, number: int) -> str:
+    """The colour of this number, as it shows on these axes."""
+    return palette(number + 1, dark=is_dark(ax))[number]
 
 
 def text_on(colour: Any) -> str:

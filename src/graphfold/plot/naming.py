@@ -1,0 +1,106 @@
+"""Names of classes: in place where they are few, in a legend where they are many."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from graphfold.arrays import Array
+from graphfold.plot import style
+from graphfold.plot.colouring import Classes
+
+_LONGEST = 40  # characters of a name
+_COVERED = 0.15  # share of the axes that names may cover
+
+
+def names_in_place(
+    ax: Any, Z: Array, classes: Classes, colours: list[Any], present: list[int]
+) -> list[Any]:
+    """Names of the classes that occur, each at the median of its points."""
+    from graphfold.plot.placing import NamesApart
+
+    width, height = style.size_in_points(ax)
+    longest = int(np.clip(width / 8, 10, _LONGEST))
+    texts = [_wrapped(classes.names[i], longest) for i in present]
+    size = font_size(texts, width * height)
+    found: list[Any] = []
+    for i, text in zip(present, texts, strict=True):
+        found.append(
+            ax.annotate(
+                text,
+                np.median(Z[classes.codes == i], axis=0),
+                xytext=(0, 0),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=size,
+                fontweight="bold",
+                parse_math=False,  # a name may have a $ in it
+                color=style.text_on(colours[i]),
+                bbox={
+                    "boxstyle": "round,pad=0.25",
+                    "facecolor": colours[i],
+                    "edgecolor": style.mixed(style.background(ax), "white", 0.5),
+                    "linewidth": 0.8,
+                },
+            )
+        )
+    if present:
+        ax.add_artist(NamesApart(found, [colours[i] for i in present]))
+    return found
+
+
+def legend_beside(ax: Any, handles: list[Any], title: str) -> Any:
+    """A legend to the right of the axes, which make room for it."""
+    n_columns = 1 + (len(handles) - 1) // 26
+    legend = ax.legend(
+        handles=handles,
+        title=title or None,
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        ncols=n_columns,
+        fontsize=7,
+        title_fontsize=8,
+        frameon=False,
+        handletextpad=0.3,
+        labelspacing=0.25,
+        columnspacing=0.8,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    for handle in legend.legend_handles:
+        handle.set_alpha(1)
+        if hasattr(handle, "set_sizes"):
+            handle.set_sizes([20])
+    figure = ax.get_figure()
+    if figure.get_layout_engine() is None:  # nobody else makes room
+        share = legend.get_window_extent().width / figure.bbox.width
+        box = ax.get_position()
+        ax.set_position([box.x0, box.y0, max(box.width - share, 0.3), box.height])
+    return legend
+
+
+def listed_as(name: str) -> str:
+    """A name that matplotlib lists: it leaves out those that start with a _."""
+    return f" {name}" if name.startswith("_") else name
+
+
+def _wrapped(name: str, longest: int) -> str:
+    """A name on one or two lines, cut where it is longer."""
+    cut = name if len(name) <= longest else f"{name[: longest - 3]}..."
+    return "\n".join(textwrap.wrap(cut, max(longest // 2 + 2, 10))) or name
+
+
+def font_size(texts: list[str], area: float) -> float:
+    """Points of a font in which bold texts cover little of an area, in square points.
+
+    A letter is about 0.7 of the size wide and a line 1.3 high, in a frame of 0.5.
+    """
+    lines = [text.split("\n") for text in texts]
+    covered = sum(
+        (0.7 * max(map(len, part)) + 0.5) * (1.3 * len(part) + 0.5) for part in lines
+    )
+    largest = 10 if len(texts) <= 10 else 8
+    return float(np.clip(np.sqrt(_COVERED * area / covered), 5, largest))

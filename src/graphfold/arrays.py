@@ -197,13 +197,12 @@ def row_fingerprints(X: Any) -> Array:
     n_columns = X.shape[1]
     rng = np.random.default_rng(20180128)
     multipliers = rng.integers(1, 2**63, size=n_columns, dtype=np.uint64) * 2 + 1
-    if sp.issparse(X):
-        return _sparse_fingerprints(X, multipliers)
+    X = sp.csr_array(X) if sp.issparse(X) else X
     fingerprints = np.zeros(X.shape[0], dtype=np.uint64)
 
     def fill(rows: slice) -> None:
         block = X[rows]
-        if sp.issparse(block):  # of a table on disk
+        if sp.issparse(block):
             fingerprints[rows] = _sparse_fingerprints(block, multipliers)
             return
         block = np.asarray(block, dtype=np.float64)
@@ -212,8 +211,10 @@ def row_fingerprints(X: Any) -> Array:
             # not by @, which is slow for integers
             fingerprints[rows][strip] = np.einsum("ij,j->i", bits, multipliers)
 
-    # blocks of four megabytes, few enough for threads to pay; strips stay in the cache
-    for _ in in_order(fill, row_blocks(X.shape[0], max(1, 2**19 // _row_size(X)))):
+    # blocks of four megabytes, few enough for threads to pay; strips stay in the cache.
+    # Sparse ones take more room beside them
+    numbers = 2**17 if sp.issparse(X[:1]) else 2**19
+    for _ in in_order(fill, row_blocks(X.shape[0], max(1, numbers // _row_size(X)))):
         pass
     return fingerprints
 
@@ -241,7 +242,7 @@ def row_projections(X: Any) -> Array:
     rng = np.random.default_rng(20180129)
     directions = rng.standard_normal((X.shape[1], 2))
     found = np.empty((X.shape[0], 2))
-    for rows in row_blocks(X.shape[0], max(1, 2**21 // _row_size(X))):
+    for rows in row_blocks(X.shape[0], max(1, 2**19 // _row_size(X))):
         block = X[rows]
         wide = block if sp.issparse(block) else np.asarray(block, dtype=np.float64)
         found[rows] = wide @ directions

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
 
 from graphfold import (  # noqa: E402
     Graph,
@@ -63,7 +64,9 @@ def test_a_representation_a_layer_and_a_mask(adata):
     mask = np.asarray(adata.var["dispersions"]) > 1
     adata.var["picked"] = mask
     graph = connected(adata)
-    ad.graph_kernel_pca(adata, 3, use_rep="X_pca", key_added="rep")
+    pca = adata.obsm["X_pca"]
+    adata.obsm["frame"] = pd.DataFrame(pca, index=adata.obs_names)
+    ad.graph_kernel_pca(adata, 3, use_rep="frame", key_added="rep")
     ad.graph_kernel_pca(adata, 3, layer="twice", key_added="layer")
     ad.graph_kernel_pca(
         adata, 3, layer="twice", mask_var="picked", kernel="linear", key_added="mask"
@@ -73,7 +76,7 @@ def test_a_representation_a_layer_and_a_mask(adata):
     )
     twice = adata.layers["twice"]
     for key, X, kernel in (
-        ("rep", adata.obsm["X_pca"], "rbf"),
+        ("rep", pca, "rbf"),
         ("layer", twice, "rbf"),
         ("mask", twice[:, mask], "linear"),
     ):
@@ -233,6 +236,17 @@ def test_scanpy_finds_the_results(adata, tmp_path):
     assert adata.obsp["on_graphfold_connectivities"].nnz > 0
     ad.graph_kernel_pca(adata, 2, graph_keys="on_graphfold", key_added="again")
     assert list(adata.uns["again"]["graph_names"]) == ["on_graphfold"]
+
+
+def test_landmarks_of_ones_own_are_noted_by_their_shape(adata, tmp_path):
+    pairs = [tuple(adata.obs_names[:2]), tuple(adata.obs_names[5:7])]
+    ad.semi_supervised_graph_kernel_pca(
+        adata, None, 2, landmarks=adata.X[:30].copy(), must_link=pairs
+    )
+    params = adata.uns["graphfold"]["params"]
+    assert params["landmarks"] == "<30 x 765 table>"
+    assert adata.obs_names[6] in str(params["must_link"])
+    adata.write_h5ad(tmp_path / "cells.h5ad")
 
 
 def test_key_added_names_all_three(adata):

@@ -575,6 +575,22 @@ def test_a_sparse_table_beside_a_dense_one(views):
     assert_same_up_to_sign(model.embedding_, reference.embedding_, rtol=1e-6)
 
 
+def test_a_sparse_row_of_nan_misses_the_mode(views):
+    gone = np.zeros(N, dtype=bool)
+    gone[[3, 7, 20]] = True
+    dense = {**views, "a": np.where(gone[:, None], np.nan, views["a"])}
+    stored = sp.lil_array(np.where(gone[:, None], 0.0, views["a"]))
+    stored[gone, 1] = np.nan  # one entry says it
+    sparse = {**views, "a": sp.csr_array(stored)}
+    model, reference = embedding().fit(sparse), embedding().fit(dense)
+    assert_same_up_to_sign(model.embedding_, reference.embedding_, rtol=1e-6)
+    assert_allclose(model.mode_contributions_, reference.mode_contributions_, atol=1e-6)
+    assert not model.mode_contributions_[gone, 0].any()
+    assert_array_equal(model.transform(sparse), model.embedding_)
+    marks = sp.csr_array(np.where(gone[:, None], np.nan, views["a"] > 0))
+    assert embedding().fit({**views, "a": marks}).mode_kinds_[0] == "binary"
+
+
 def test_a_sparse_table_beside_zeros_and_ones(views, rng):
     marks = rng.random((N, 12)) < 0.2
     X = {"a": sp.csr_array(views["a"]), "marks": marks}

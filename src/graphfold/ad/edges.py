@@ -82,6 +82,8 @@ def within_sections(matrix: Any, section: Array) -> tuple[Any, int]:
     """A matrix without what joins two sections, and how many edges that was."""
     stays = section[matrix.row] == section[matrix.col]
     where = (matrix.row[stays], matrix.col[stays])
-    pairs = np.sort(np.stack([matrix.row[~stays], matrix.col[~stays]]), axis=0)
+    ends = np.stack([matrix.row[~stays], matrix.col[~stays]]).astype(np.int64)
+    # an edge may be stored both ways round
+    pairs = ends.min(axis=0) * matrix.shape[0] + ends.max(axis=0)
     kept = sp.coo_array((matrix.data[stays], where), shape=matrix.shape)
-    return kept, int(np.unique(pairs, axis=1).shape[1])
+    return kept, len(np.unique(pairs))

@@ -156,6 +156,6 @@ def _place_modalities(
         names,
         use_rep=params.get("use_rep"),
         layer=params.get("layer"),
-        variables=noted["variables"],
+        variables=noted.get("variables", {}),
     )
     return np.asarray(fitted.transform(tables))

@@ -62,6 +62,8 @@ def plain_value(value: Any) -> Any:
         if kinds <= {str} or kinds <= {int, float} or kinds <= {bool}:
             return np.array(parts)
         return [str(part) for part in parts] if kinds & {str} else repr(value)
+    if len(getattr(value, "shape", ())) > 1:
+        return f"<{' x '.join(map(str, value.shape))} table>"
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         return value
     if isinstance(value, Params) or value is None:

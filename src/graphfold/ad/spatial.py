@@ -125,9 +125,9 @@ def _nearest(places: Array, section: Array | None, k: int) -> Any:
         raise GraphfoldError(
             "batch_key must leave two cells in some section; each has one alone"
         )
-    ends = np.stack([np.concatenate(tails), np.concatenate(heads)])
-    ends = np.concatenate([ends, ends[::-1]], axis=1)
+    ends = np.stack([np.concatenate(tails), np.concatenate(heads)]).astype(np.int64)
+    pairs = np.concatenate([ends[0] * n + ends[1], ends[1] * n + ends[0]])
     # an edge that both ends have chosen counts once; a distance of 0 stays an edge
-    (rows, columns), first = np.unique(ends, axis=1, return_index=True)
+    pairs, first = np.unique(pairs, return_index=True)
     values = np.tile(np.concatenate(lengths), 2)[first]
-    return sp.csr_array((values, (rows, columns)), shape=(n, n))
+    return sp.csr_array((values, (pairs // n, pairs % n)), shape=(n, n))

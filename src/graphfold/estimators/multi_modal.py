@@ -64,7 +64,7 @@ class MultiModalGraphEmbedding(GraphEmbedding):
         Learned weights have unit p-norm; nearer to 1 is sharper.
     kernel : as in GraphKernelPCA, default=None
         Kernels to be added, of all columns but categories: real ones standardised,
-        missing modes at their means. None: the graphs alone.
+        missing modes at their means (0 if sparse). None: the graphs alone.
     gamma : float, "median" or None, default="median"
         Width of the kernel.
     graph_strength : float, default=1.0
@@ -89,10 +89,10 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
 
     Notes
     -----
-    A sample misses a mode if all its values there are NaN (or None), or if the table
-    of the mode lacks its label. A mode says nothing of samples that miss it, and what
-    the others say of them weighs more by the same measure. A sample with some values
-    of a mode and not others is refused.
+    A sample misses a mode if all its values there (of a sparse table, those stored)
+    are NaN or None, or if the table of the mode lacks its label. A mode says nothing of
+    samples that miss it, and what the others say of them weighs more by the same
+    measure. A sample with some values of a mode and not others is refused.
 
     Examples
     --------

@@ -7,6 +7,8 @@ at any time. ``partial_fit`` takes them in, and ``drift_`` says whether the newe
 are still like the others.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # A stream that changes
 # ---------------------
@@ -71,6 +73,7 @@ for ax, number in zip(axes, (0, 3, 5), strict=True):
     Z, classes = pictures[number]
     title = f"After batch {number}: {len(Z)} rows"
     plot.embedding(Z, classes, ax=ax, title=title)
+plt.show()
 
 # %%
 # Has the stream changed?
@@ -97,6 +100,7 @@ for name, colour in (("lost", plot.COLOURS[4]), ("shift", plot.COLOURS[0])):
     )
 ax.set(xlabel="batch", ylabel="lost, shift", ylim=0)
 ax.spines[["top", "right"]].set_visible(False)
+plt.show()
 
 # %%
 # What was learned

@@ -34,10 +34,15 @@ families = pd.DataFrame({"marriages": marriages.degrees}, index=marriages.nodes)
 eigenmaps = LaplacianEigenmaps(2, graph=marriages).fit(families)
 
 fig, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
-plot.graph(eigenmaps, ax=ax, title="Families of Florence, linked by marriage")
-for name, place in zip(families.index, eigenmaps.embedding_, strict=True):
-    ax.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=9)
-ax.margins(0.12)
+plot.graph(
+    eigenmaps,
+    labels=families.index,
+    colours=[plot.COLOURS[0]] * len(families),
+    ax=ax,
+    title="Families of Florence, linked by marriage",
+)
+ax.margins(0.1)
+plt.show()
 
 # %%
 # A graph and features
@@ -64,6 +69,7 @@ models = {
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, (title, model) in zip(axes, models.items(), strict=True):
     plot.graph(model.fit(members), friends, side, ax=ax, title=title)
+plt.show()
 
 # %%
 # What was learned
@@ -75,6 +81,8 @@ told = {
     title: cross_val_score(LogisticRegression(), model.embedding_, side).mean()
     for title, model in models.items()
 }
-for title, accuracy in told.items():
-    print(f"{title:20} {accuracy:.2f} of the members told")
+print(
+    f"{told['Answers alone']:.0%} of the members are told by their answers, "
+    f"{told['Answers and friends']:.0%} by answers and friends."
+)
 print(quality.graph_gain(members, friends, random_state=0))

@@ -76,6 +76,7 @@ ax.set_xticks(places, [f"{value:g}" for value in grid["embed__graph_strength"]])
 ax.set(xlabel="graph_strength", ylabel="accuracy over 5 folds")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="lower center")
+plt.show()
 
 # %%
 # What was learned

@@ -54,6 +54,7 @@ for ax, (name, Z) in zip(axes.flat, sheets.items(), strict=True):
     ax.scatter(*Z.T, c=unit[:, 0], s=5, cmap="viridis", linewidths=0)
     ax.set(xticks=[], yticks=[])
     ax.set_title(name, fontsize=11, loc="left")
+plt.show()
 
 # %%
 # How much of a point's place can be read from two coordinates by a linear model, and
@@ -110,6 +111,7 @@ for ax, (name, Z) in zip(axes.flat, surfaces.items(), strict=True):
         ax.scatter(*Z[surface == value].T, s=7, color=colour, linewidths=0)
     ax.set(xticks=[], yticks=[])
     ax.set_title(name, fontsize=11, loc="left")
+plt.show()
 
 # %%
 # Two clusters by k-means; the error is the share of points in the wrong one.

@@ -82,7 +82,7 @@ print(weak.constraint_report_)
 # These pairs are certain, so they may weigh more.
 
 strong = SemiSupervisedGraphKernelPCA(
-    2, **links, must_link_strength=2, cannot_link_strength=2
+    2, **links, must_link_strength=1, cannot_link_strength=1
 ).fit(X, node_ids=names)
 print(strong.constraint_report_)
 
@@ -91,13 +91,18 @@ print(strong.constraint_report_)
 # common with them.
 
 chosen = np.isin(names, np.concatenate(groups))
-models = {"Pixels alone": before, "Pairs, strength 0.5": weak, "Strength 2": strong}
+models = {
+    "Pixels alone": before,
+    "Pairs, strength 0.5": weak,
+    "Pairs, strength 1": strong,
+}
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for ax, (title, model) in zip(axes, models.items(), strict=True):
     plot.embedding(model, y, ax=ax, title=title, alpha=0.5)
     for colour, digit in zip(plot.COLOURS, (1, 4, 8), strict=False):
         points = model.embedding_[chosen & (y == digit)]
         ax.scatter(*points.T, s=22, color=colour, edgecolors="black", linewidths=0.7)
+plt.show()
 
 # %%
 # What was learned
@@ -105,9 +110,15 @@ for ax, (title, model) in zip(axes, models.items(), strict=True):
 #
 # The rows that nobody has looked at, told by their five nearest neighbours:
 
-for title, model in models.items():
-    told = cross_val_score(
-        KNeighborsClassifier(5), model.embedding_[~chosen], y[~chosen]
-    )
-    print(f"{title:20} {told.mean():.2f} of {np.sum(~chosen)}")
-print(f"Looked at: {chosen.mean():.0%} of the rows.")
+classifier = KNeighborsClassifier(5)
+told = {
+    title: cross_val_score(classifier, model.embedding_[~chosen], y[~chosen]).mean()
+    for title, model in models.items()
+}
+for title, accuracy in told.items():
+    print(f"{title:20} {accuracy:.2f}")
+print(
+    f"\nA look at {chosen.mean():.0%} of the rows changes little at strength 0.5; at "
+    f"strength 1 it raises the accuracy of the others from {told['Pixels alone']:.2f} "
+    f"to {told['Pairs, strength 1']:.2f}."
+)

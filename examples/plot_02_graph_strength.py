@@ -56,6 +56,7 @@ fig, axes = plt.subplots(
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     plot.strength_path(model, ax=ax, title=f"{name} graph")
 axes[1].set_ylabel("")
+plt.show()
 
 # %%
 # The labels, which nothing above has seen, agree.

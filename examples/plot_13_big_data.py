@@ -72,11 +72,18 @@ for ax, model, title in (
     (axes[1], landmarks, "Features and graph"),
 ):
     points = ax.scatter(
-        *model.embedding_[some].T, c=np.degrees(angle[some]), s=3, cmap="twilight"
+        *model.embedding_[some].T,
+        c=np.degrees(angle[some]),
+        s=4,
+        linewidths=0,
+        cmap="twilight",
+        vmin=0,
+        vmax=360,
     )
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_title(title, fontsize=11, loc="left")
 fig.colorbar(points, ax=axes, label="place on the ring, degrees", ticks=[0, 180, 360])
+plt.show()
 
 # %%
 # What was learned

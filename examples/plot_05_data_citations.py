@@ -5,8 +5,8 @@ Papers that cite each other
 Each paper is a bag of words, and papers cite each other. Do citations help to tell what
 a paper is about, and can a new paper be placed by its words and the papers it cites?
 
-The Cora data are not bundled: this page was made with ``GRAPHFOLD_DATA`` naming the
-folder that holds ``cora.npz``.
+The Cora data are not bundled: this page runs where ``GRAPHFOLD_DATA`` names the folder
+that holds ``cora.npz``.
 """
 
 # sphinx_gallery_thumbnail_path = '../examples/thumbnails/citations.png'
@@ -61,6 +61,7 @@ for ax, model, title in (
     layout = TSNE(max_iter=300, random_state=0).fit_transform(model.embedding_[some])
     plot.embedding(layout, y[some], ax=ax, title=title)
     ax.set(xlabel="", ylabel="")
+plt.show()
 
 # %%
 # New papers
@@ -95,3 +96,5 @@ accuracy = {
 print(f"Subject of {len(new)} new papers told from 20 numbers:")
 for name, value in accuracy.items():
     print(f"{value:.2f}  {name}")
+gained = accuracy["words and citations"] - accuracy["words alone"]
+print(f"\nWith citations {100 * gained:.0f} more in a hundred are told.")

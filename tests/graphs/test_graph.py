@@ -103,6 +103,8 @@ def test_array_of_edges():
     assert_array_equal(graph.nodes, [0, 1, 2, 5])
     weighted = Graph(np.array([[0, 1, 2.5], [1, 2, 1.0], [0, 2, 4.0], [3, 0, 1.0]]))
     assert weighted.to_scipy()[0, 1] == 2.5
+    two = Graph(np.array([[0, 1, 2.5], [1, 2, 1.0]]))  # floats are no edge_index
+    assert two.n_edges == 2
 
 
 def test_igraph_without_names_has_positions_only():
@@ -205,6 +207,11 @@ BAD = {
         lambda: Graph(np.array([[0, 1, 2, 3], [1, 2, 3, 0]])),
         GraphError,
         r"shape \(2, 4\) looks like an edge_index.*from_edge_index",
+    ),
+    "two edges or three": (
+        lambda: Graph(np.array([[0, 1, 2], [1, 2, 0]])),
+        GraphError,
+        "2 edges with weights or 3 edges of an edge_index",
     ),
     "edge index on its side": (
         lambda: Graph.from_edge_index([[0, 1], [1, 2], [2, 3]]),

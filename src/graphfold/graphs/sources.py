@@ -49,6 +49,7 @@ def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
             _refuse_ambiguous(source)
             return Adjacency(from_matrix(sp.csr_array(_as_weights(source))), given)
         if source.shape[1] in (2, 3):
+            _refuse_ambiguous(source)
             ends = _whole_numbers(source[:, :2])
             weights = source[:, 2] if source.shape[1] == 3 else None
             return from_edges(ends[:, 0], ends[:, 1], weights, given, duplicates)
@@ -150,13 +151,18 @@ def from_edge_index(
     return Adjacency(matrix, labels)
 
 
-def _refuse_ambiguous(square: Array) -> None:
-    """A small square array may be a matrix, or as many edges as it has columns."""
-    plain = np.array_equal(square, square.T) and not np.diagonal(square).any()
-    if len(square) in (2, 3) and not plain:
+def _refuse_ambiguous(array: Array) -> None:
+    """A small array may be a matrix, an edge a row, or an edge a column."""
+    if array.shape == (2, 3) and array.dtype.kind in "iu":
         raise GraphError(
-            f"graph of shape {square.shape} could be a matrix or "
-            f"{len(square)} edges: pass a SciPy sparse matrix, or Graph.from_edges"
+            "graph of shape (2, 3) could be 2 edges with weights or 3 edges of an "
+            "edge_index: use Graph.from_edges or Graph.from_edge_index"
+        )
+    plain = np.array_equal(array, array.T) and not np.diagonal(array).any()
+    if array.shape in ((2, 2), (3, 3)) and not plain:
+        raise GraphError(
+            f"graph of shape {array.shape} could be a matrix or "
+            f"{len(array)} edges: pass a SciPy sparse matrix, or Graph.from_edges"
         )
 
 

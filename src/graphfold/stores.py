@@ -13,6 +13,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from graphfold.arrays import Array, floating, row_blocks
+from graphfold.progress import counted
 
 #: numbers that are read at a time where all rows are looked at once
 NUMBERS = 2**20
@@ -84,7 +85,7 @@ class RowStore:
         chunk = _rows_of_chunk(self.source)
         # whole chunks: each is taken up once
         size = max(NUMBERS // max(self.shape[1], 1) // chunk, 1) * chunk
-        for rows in row_blocks(len(self), size):
+        for rows in counted("reading rows", row_blocks(len(self), size)):
             yield rows, self[rows]
 
     def for_exact(self) -> Self:

@@ -7,7 +7,7 @@ from graphfold import GraphKernelPCA
 
 
 def test_verbose_speaks_on_the_error_stream(points, capsys):
-    GraphKernelPCA(2, verbose=1).fit(points)
+    GraphKernelPCA(2, verbose=2).fit(points)
     output = capsys.readouterr()
     assert output.out == ""
     assert (

@@ -1,4 +1,4 @@
-"""Progress of a fit: scikit-learn's callbacks where they exist, and ``verbose``.
+"""Progress of an estimator: scikit-learn's callbacks where they exist, and ``verbose``.
 
 ``_init_callback_context`` is the one hook of scikit-learn that is not a public name
 (its documentation offers it to third-party estimators all the same); it is used here
@@ -7,35 +7,38 @@ and nowhere else. Before scikit-learn 1.9 there is ``verbose`` alone.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from graphfold.errors import noticed
-from graphfold.solvers import Iteration
+from graphfold.errors import GraphfoldError, noticed
+from graphfold.progress import Stage, Watcher, join, listening, watchers_for, watching
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_teardown
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+    def _with_teardown(method: Callable[..., Any]) -> Callable[..., Any]:
         """Stands in where scikit-learn has no callbacks."""
         return method
 
 
 __all__ = [
     "CallbackSupportMixin",
-    "FitProgress",
+    "begin_fit",
+    "guarded_fit",
     "listening",
     "unchanged_on_failure",
     "with_callbacks",
+    "with_verbose",
 ]
+
+#: tasks of one stage at most: a callback may keep each of them
+MOST_TASKS = 100
 
 
 def unchanged_on_failure(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,70 +66,119 @@ def unchanged_on_failure(fit: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-Listener = Callable[[str], object]
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+def with_verbose(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose stages are shown as the estimator's ``verbose`` asks."""
+
+    @wraps(method)
+    def shown(estimator: Any, *arguments: Any, **settings: Any) -> Any:
+        with watching(*_watchers(estimator)):
+            return method(estimator, *arguments, **settings)
+
+    return shown
 
 
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Every fit begun in here tells ``listener`` its stages and rounds, in words.
+def with_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit whose stages are shown and told to callbacks, which it leaves in order."""
+    return _with_teardown(with_verbose(fit))
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphfold import GraphKernelPCA
-    >>> from graphfold.estimators.progress import listening
-    >>> heard = []
-    >>> with listening(heard.append):
-    ...     model = GraphKernelPCA(2).fit(np.random.default_rng(0).random((50, 3)))
-    >>> heard[0].startswith("plan: stored kernel of 50 rows")
-    True
-    """
-    token = _listener.set(listener)
+
+def guarded_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that is shown, told to callbacks, and leaves nothing behind if it fails."""
+    return unchanged_on_failure(with_callbacks(fit))
+
+
+def _watchers(estimator: Any) -> list[Watcher]:
     try:
-        yield
-    finally:
-        _listener.reset(token)
+        return watchers_for(estimator.verbose, type(estimator).__name__)
+    except (TypeError, ValueError):
+        raise GraphfoldError(
+            "verbose must be 0 (silent), 1 (a line on a terminal) or 2 (every stage); "
+            f"got {estimator.verbose!r}"
+        ) from None
 
 
-class FitProgress:
-    """Reports the stages and rounds of one fit."""
+def begin_fit(estimator: Any, X: Any, y: Any) -> None:
+    """From here on the callbacks of an estimator hear of its stages."""
+    if getattr(estimator, "_skl_callbacks", None):
+        join(_Callbacks(estimator, X, y))
+
+
+class _Callbacks(Watcher):
+    """Stages as tasks: fit -> stage -> step -> stages within that step -> ...
+
+    A step is a leaf unless a stage is a part of it. A stage of many steps has one task
+    for each hundredth of them.
+    """
 
     def __init__(self, estimator: Any, X: Any, y: Any):
-        self._estimator = estimator
-        self._data = {"X": X, "y": y}
-        self._verbose = int(estimator.verbose)
-        self._listener = _listener.get()
-        self._context = None
-        if hasattr(estimator, "_init_callback_context"):
-            self._context = estimator._init_callback_context(max_subtasks=None)
-            self._context.call_on_fit_task_begin(estimator=estimator, **self._data)
+        self._with = {"estimator": estimator, "X": X, "y": y}
+        self._root = _Task(estimator._init_callback_context(max_subtasks=None))
+        self._root.begin(self._with)
+        self._tasks: dict[Stage, _Task] = {}
 
-    def say(self, text: str, level: int = 1) -> None:
-        """One line on the standard error stream, if ``verbose`` asks for it."""
-        if self._verbose >= level:
-            print(f"[{type(self._estimator).__name__}] {text}", file=sys.stderr)
-        if self._listener is not None:
-            self._listener(text)
+    def began(self, stage: Stage) -> None:
+        parent = self._root
+        if stage.parent in self._tasks:
+            within = self._tasks[stage.parent]
+            within.step = within.step or within.part(stage.parent.unit, self._with)
+            if within.step is None:  # after its last step
+                return
+            parent = within.step
+        total = None if stage.total is None else min(stage.total, MOST_TASKS)
+        task = parent.part(stage.name, self._with, total)
+        if task is not None:
+            self._tasks[stage] = task
 
-    def round_done(self, iteration: Iteration) -> bool:
-        """A solver's round is a task to the callbacks; True stops the solver."""
-        self.say(f"round {iteration.number}: residual {iteration.residual:.2e}", 2)
-        if self._context is None:
+    def stepped(self, stage: Stage) -> bool:
+        task, stop = self._tasks.get(stage), False
+        if task is None:
             return False
-        task = self._context.subcontext(task_name="round")
-        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
-        return bool(task.call_on_fit_task_end(estimator=self._estimator, **self._data))
+        if stage.total is None:
+            due = task.n_parts + (task.step is None)
+        else:
+            due = stage.done * min(stage.total, MOST_TASKS) // stage.total
+        while task.n_parts < due or (task.step and task.n_parts == due):
+            step = task.step or task.part(stage.unit, self._with, 0)
+            task.step = None
+            if step is None:
+                break
+            stop = step.end(self._with) or stop
+        return stop
 
-    def objective_risen(self, number: int, objective: float) -> None:
-        """A round of the alternation is done."""
-        self.say(f"weights, round {number}: objective {objective:.8g}")
+    def ended(self, stage: Stage) -> None:
+        task = self._tasks.pop(stage, None)
+        if task is not None:
+            if task.step is not None:
+                task.step.end(self._with)
+            task.end(self._with)
 
-    def strength_done(self, strength: float, fold: int) -> None:
-        """One step of a path of strengths is done."""
-        self.say(f"strength path, fold {fold}: strength {strength:g}")
+    def finished(self) -> None:
+        self._root.end(self._with)
 
-    def finish(self) -> None:
-        """The fit is done."""
-        if self._context is not None:
-            self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)
+
+class _Task:
+    """A task of the callbacks, and its part that is open."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self.n_parts = 0
+        self.step: _Task | None = None
+
+    def begin(self, data: dict[str, Any]) -> None:
+        self._context.call_on_fit_task_begin(**data)
+
+    def end(self, data: dict[str, Any]) -> bool:
+        """True if a callback asks to stop what this is a step of."""
+        return bool(self._context.call_on_fit_task_end(**data))
+
+    def part(
+        self, name: str, data: dict[str, Any], total: int | None = None
+    ) -> _Task | None:
+        """A task within this one, begun; None if it can have no more."""
+        most = self._context.max_subtasks
+        if most is not None and self.n_parts >= most:
+            return None
+        self.n_parts += 1
+        part = _Task(self._context.subcontext(task_name=name, max_subtasks=total))
+        part.begin(data)
+        return part

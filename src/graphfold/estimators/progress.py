@@ -104,81 +104,59 @@ def begin_fit(estimator: Any, X: Any, y: Any) -> None:
 
 
 class _Callbacks(Watcher):
-    """Stages as tasks: fit -> stage -> step -> stages within that step -> ...
+    """Stages as tasks: fit -> stage -> step.
 
-    A step is a leaf unless a stage is a part of it. A stage of many steps has one task
-    for each hundredth of them.
+    A stage of many steps has a task for each hundredth of them. Within a stage of
+    unknown length the rounds of another are steps, too: a callback may stop them. What
+    else goes on within a step would be a bar of its own for each of them.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any):
         self._with = {"estimator": estimator, "X": X, "y": y}
-        self._root = _Task(estimator._init_callback_context(max_subtasks=None))
-        self._root.begin(self._with)
-        self._tasks: dict[Stage, _Task] = {}
+        self._root = estimator._init_callback_context(max_subtasks=None)
+        self._root.call_on_fit_task_begin(**self._with)
+        self._tasks: dict[Stage, Any] = {}
+        self._n_steps: dict[Stage, int] = {}
+        self._unheard: set[Stage] = set()
 
     def began(self, stage: Stage) -> None:
-        parent = self._root
-        if stage.parent in self._tasks:
-            within = self._tasks[stage.parent]
-            within.step = within.step or within.part(stage.parent.unit, self._with)
-            if within.step is None:  # after its last step
-                return
-            parent = within.step
+        around = stage.parent
+        if around in self._tasks or around in self._unheard:
+            assert around is not None
+            task = self._tasks.get(around)
+            if task is None or around.total is not None or stage.total is not None:
+                self._unheard.add(stage)
+            else:
+                self._tasks[stage] = task
+            return
         total = None if stage.total is None else min(stage.total, MOST_TASKS)
-        task = parent.part(stage.name, self._with, total)
-        if task is not None:
-            self._tasks[stage] = task
+        task = self._root.subcontext(task_name=stage.name, max_subtasks=total)
+        task.call_on_fit_task_begin(**self._with)
+        self._tasks[stage], self._n_steps[stage] = task, 0
 
     def stepped(self, stage: Stage) -> bool:
         task, stop = self._tasks.get(stage), False
         if task is None:
             return False
         if stage.total is None:
-            due = task.n_parts + (task.step is None)
-        else:
-            due = stage.done * min(stage.total, MOST_TASKS) // stage.total
-        while task.n_parts < due or (task.step and task.n_parts == due):
-            step = task.step or task.part(stage.unit, self._with, 0)
-            task.step = None
-            if step is None:
-                break
-            stop = step.end(self._with) or stop
+            return self._step(task, stage.unit)
+        due = min(stage.done, stage.total) * task.max_subtasks // stage.total
+        for _ in range(self._n_steps[stage], due):
+            stop = self._step(task, stage.unit) or stop
+        self._n_steps[stage] = due
         return stop
 
+    def _step(self, task: Any, name: str) -> bool:
+        """A step is done; True if a callback asks to stop there."""
+        step = task.subcontext(task_name=name)
+        step.call_on_fit_task_begin(**self._with)
+        return bool(step.call_on_fit_task_end(**self._with))
+
     def ended(self, stage: Stage) -> None:
+        self._unheard.discard(stage)
         task = self._tasks.pop(stage, None)
-        if task is not None:
-            if task.step is not None:
-                task.step.end(self._with)
-            task.end(self._with)
+        if self._n_steps.pop(stage, None) is not None:
+            task.call_on_fit_task_end(**self._with)
 
     def finished(self) -> None:
-        self._root.end(self._with)
-
-
-class _Task:
-    """A task of the callbacks, and its part that is open."""
-
-    def __init__(self, context: Any) -> None:
-        self._context = context
-        self.n_parts = 0
-        self.step: _Task | None = None
-
-    def begin(self, data: dict[str, Any]) -> None:
-        self._context.call_on_fit_task_begin(**data)
-
-    def end(self, data: dict[str, Any]) -> bool:
-        """True if a callback asks to stop what this is a step of."""
-        return bool(self._context.call_on_fit_task_end(**data))
-
-    def part(
-        self, name: str, data: dict[str, Any], total: int | None = None
-    ) -> _Task | None:
-        """A task within this one, begun; None if it can have no more."""
-        most = self._context.max_subtasks
-        if most is not None and self.n_parts >= most:
-            return None
-        self.n_parts += 1
-        part = _Task(self._context.subcontext(task_name=name, max_subtasks=total))
-        part.begin(data)
-        return part
+        self._root.call_on_fit_task_end(**self._with)

@@ -96,7 +96,7 @@ def alternate(
     settled = _settled(problem, asked)
     trace: list[float] = []
     moved, pairs, converged = 1.0, None, False
-    with stage("weights", unit="round") as told:
+    with stage("weights", unit="update") as told:
         for number in range(1, max_rounds + 1):
             loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
             pairs = problem.solve(d, **how, tol=asked if converged else loose)

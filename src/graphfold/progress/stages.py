@@ -114,7 +114,7 @@ def _present() -> Audience | None:
 def stage(name: str, total: int | None = None, unit: str = "block") -> Stage:
     """A stage to be entered; within it, call it once for each step that is done.
 
-    One without a name is not reported.
+    One without a name is not reported, nor one that is known to have a single step.
 
     Examples
     --------
@@ -126,7 +126,8 @@ def stage(name: str, total: int | None = None, unit: str = "block") -> Stage:
     counting: 1/2
     counting: 2/2
     """
-    audience = _present() if name else None
+    is_loop = bool(name) and (total is None or total > 1)
+    audience = _present() if is_loop else None
     return _SILENT if audience is None else Stage(name, total, unit, audience)
 
 

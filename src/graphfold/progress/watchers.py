@@ -92,8 +92,8 @@ class EveryLine(Watcher):
 
     def ended(self, stage: Stage) -> None:
         begun = self._begun.pop(stage, None)
-        if begun is not None:
-            self.said(f"{stage.name}: {time.monotonic() - begun:.2g} s")
+        if begun is not None and time.monotonic() - begun >= LOGGED:
+            self.said(f"{stage.name}: {time.monotonic() - begun:.3g} s")
 
     def said(self, text: str) -> None:
         make_room()

@@ -2,9 +2,11 @@
 
 import contextvars
 import io
+import re
 import sys
 import threading
 import traceback
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -365,3 +367,43 @@ def test_a_listener_hears_all_rounds_and_of_blocks_some(clock):
     assert of_kernel[-1] == 100
     assert 8 <= len(of_kernel) <= 12
     assert all(report.total == 100 for report in heard[4:])
+
+
+# -- the page ----------------------------------------------------------------------
+
+
+def test_the_examples_of_the_page_run(capsys):
+    pytest.importorskip("sklearn.callback", reason="callbacks came with 1.9")
+    pytest.importorskip("rich", reason="scikit-learn's bar is drawn by rich")
+    page = Path(__file__).parent.parent / "docs" / "progress.md"
+    examples = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
+    assert len(examples) == 5
+    names: dict = {}
+    for example in examples:
+        exec(example, names)
+    output = capsys.readouterr()
+    assert "GridSearchCV" in output.out
+    assert output.err.splitlines()[-1] == "[mine] rounds, round 3: residual 1e-02"
+
+
+def test_the_page_names_every_stage_of_the_package():
+    root = Path(__file__).parent.parent
+    page = (root / "docs" / "progress.md").read_text()
+    calls = re.compile(
+        r"\b(?:stage|counted|blocks|do_blocks)\(\s*\"([^\"]+)\""
+        r"|\b(?:name|LOCAL) = \"([a-z][^\"]+)\"|\"name\"\]? ?[=:] \"([^\"]+)\""
+        r"|\brun\([^\n]*, \"([^\"]+)\"\)"
+    )
+    named = set()
+    for path in (root / "src" / "graphfold").rglob("*.py"):
+        if {"cli", "progress", "experiments"}.isdisjoint(path.parts):
+            named |= {"".join(found) for found in calls.findall(path.read_text())}
+    assert named >= {
+        "solving",
+        "weights",
+        "comparing rows",
+        "sign of the kernel",
+        "spectrum of the local weights",
+        "fingerprints of rows",
+    }
+    assert not {name for name in named if not re.search(rf"\b{name}\b", page)}

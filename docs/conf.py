@@ -31,14 +31,14 @@ numpydoc_class_members_toctree = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# examples named plot_data_* read real data sets, which no package brings: where those
+# examples named plot_NN_data_* read real data sets, which no package brings: where those
 # are not at hand, the pages show their code alone
 REAL_DATA = bool(os.environ.get("GRAPHFOLD_DATA"))
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "filename_pattern": r"/plot_" if REAL_DATA else r"/plot_(?!data_)",
+    "filename_pattern": r"/plot_" if REAL_DATA else r"/plot_\d+_(?!data_)",
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("graphfold",),

@@ -119,7 +119,7 @@ print(table.round(2).to_string(na_rep=""))
 best = accuracy.pop("all three")
 print(
     f"Placed by all three views, {best:.0%} of the new digits are told; by one view "
-    f"{min(accuracy.values()):.0%} to {max(accuracy.values()):.0%}, about as many as by "
-    f"a model of that view only ({min(alone.values()):.0%} to "
+    f"{min(accuracy.values()):.0%} to {max(accuracy.values()):.0%}, about as many as "
+    f"by a model of that view only ({min(alone.values()):.0%} to "
     f"{max(alone.values()):.0%})."
 )

@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
-    ["errors", "arrays", "params", "progress", "threads"],
+    ["progress"],
+    ["errors", "arrays", "params", "threads"],
     ["check", "operators", "neighbors", "stores"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
-from graphfold.threads import are_ours, blas, in_order, n_threads
+from graphfold.progress import counted
+from graphfold.threads import are_ours, blas, blocks, do_blocks, n_threads
 
 Array = npt.NDArray[Any]
 
@@ -144,8 +145,8 @@ def tall_gram(V: Array, Z: Array) -> Array:
     """
     if not are_ours():
         return np.asarray(V.T @ Z)
-    parts = in_order(lambda rows: V[rows].T @ Z[rows], _shares(len(Z)))
-    return np.asarray(sum(parts))
+    with blocks("", lambda rows: V[rows].T @ Z[rows], _shares(len(Z))) as parts:
+        return np.asarray(sum(parts))
 
 
 def tall_product(Z: Array, C: Array) -> Array:
@@ -154,8 +155,7 @@ def tall_product(Z: Array, C: Array) -> Array:
         return np.asarray(Z @ C)
     product = np.empty((len(Z), C.shape[1]), dtype=np.result_type(Z, C))
     fill = partial(_fill_product, Z, np.ascontiguousarray(C), product)
-    for _ in in_order(fill, _shares(len(Z))):
-        pass
+    do_blocks("", fill, _shares(len(Z)))
     return product
 
 
@@ -214,8 +214,8 @@ def row_fingerprints(X: Any) -> Array:
     # blocks of four megabytes, few enough for threads to pay; strips stay in the cache.
     # Sparse ones take more room beside them
     numbers = 2**17 if sp.issparse(X[:1]) else 2**19
-    for _ in in_order(fill, row_blocks(X.shape[0], max(1, numbers // _row_size(X)))):
-        pass
+    size = max(1, numbers // _row_size(X))
+    do_blocks("fingerprints of rows", fill, row_blocks(X.shape[0], size))
     return fingerprints
 
 
@@ -242,7 +242,8 @@ def row_projections(X: Any) -> Array:
     rng = np.random.default_rng(20180129)
     directions = rng.standard_normal((X.shape[1], 2))
     found = np.empty((X.shape[0], 2))
-    for rows in row_blocks(X.shape[0], max(1, 2**19 // _row_size(X))):
+    size = max(1, 2**19 // _row_size(X))
+    for rows in counted("projections of rows", row_blocks(X.shape[0], size)):
         block = X[rows]
         wide = block if sp.issparse(block) else np.asarray(block, dtype=np.float64)
         found[rows] = wide @ directions

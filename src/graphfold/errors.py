@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from graphfold.progress import make_room
+
 
 class GraphfoldError(ValueError):
     """An argument that cannot be used; the message names it and the remedy."""
@@ -129,6 +131,7 @@ def warn(message: str, category: type[Warning]) -> None:
     found = _noticed.get()
     if found is not None:
         found.append((category.__name__, message))
+    make_room()
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array, floating, row_blocks
 from graphfold.errors import GraphfoldError
+from graphfold.progress import counted
 
 #: numbers that are read at a time where all rows are looked at once
 NUMBERS = 2**20
@@ -198,7 +199,7 @@ class RowStore:
         chunk = _rows_of_chunk(self.source)
         # whole chunks: each is taken up once
         size = max(NUMBERS // _row_size(self.source) // chunk, 1) * chunk
-        for rows in row_blocks(len(self), size):
+        for rows in counted("reading rows", row_blocks(len(self), size)):
             yield rows, self[rows]
 
     def for_exact(self) -> Self:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from graphfold.progress import Stage, stage
+
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
 
+#: seconds between two looks at what threads have done
+FOLLOWED = 0.1
 #: threads that were BLAS's and are ours, inside of ``ours``
 _taken: ContextVar[int | None] = ContextVar("taken", default=None)
 
@@ -44,12 +48,88 @@ def in_order(
         return
     with blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[Result]] = deque()
-        for piece in pieces:
-            if len(waiting) >= workers:
+        try:
+            for piece in pieces:
+                if len(waiting) >= workers:
+                    yield waiting.popleft().result()
+                waiting.append(pool.submit(function, piece))
+            while waiting:
                 yield waiting.popleft().result()
-            waiting.append(pool.submit(function, piece))
-        while waiting:
-            yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+@contextmanager
+def blocks(
+    name: str, function: Callable[[Work], Result], pieces: Iterable[Work]
+) -> Iterator[Iterator[Result]]:
+    """The results of ``in_order``, reported as a stage of this name.
+
+    Left by an error or an interrupt, no thread goes on and BLAS has its own back,
+    even while a traceback holds on to the loop.
+    """
+    listed = list(pieces)
+    results = in_order(function, listed)
+    with stage(name, len(listed)) as step, closing(results):  # type: ignore[type-var]
+        yield _counted(results, step)
+
+
+def _counted(results: Iterable[Result], step: Stage) -> Iterator[Result]:
+    for result in results:
+        yield result
+        step()
+
+
+def do_blocks(
+    name: str, function: Callable[[Work], object], pieces: Iterable[Work]
+) -> None:
+    """``blocks`` whose results are not looked at."""
+    with blocks(name, function, pieces) as done:
+        for _ in done:
+            pass
+
+
+class Tally:
+    """What threads that each do a share of a job have done so far."""
+
+    def __init__(self) -> None:
+        self._done: list[None] = []
+        self.stopped = False
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    def add(self) -> bool:
+        """One more piece is done; True if no more are wanted."""
+        self._done.append(None)  # atomic, which += 1 is not
+        return self.stopped
+
+
+def in_shares(
+    function: Callable[[Work, Tally], Result], shares: Sequence[Work], step: Stage
+) -> list[Result]:
+    """function of each share, a thread for each; what the threads tally is reported.
+
+    BLAS has one thread beside each of ours, as in ``in_order``. The reports come from
+    the thread that waits. On an error or an interrupt the threads are told to stop.
+    """
+    tally, reported = Tally(), 0
+    limit = blas().limit(limits=1, user_api="blas")
+    with limit, ThreadPoolExecutor(len(shares)) as pool:
+        try:
+            futures = [pool.submit(function, share, tally) for share in shares]
+            while True:
+                done, not_done = wait(futures, FOLLOWED, FIRST_EXCEPTION)
+                count = len(tally)
+                if count > reported:
+                    step(count=count - reported)
+                    reported = count
+                if not not_done or any(future.exception() for future in done):
+                    break
+        finally:
+            tally.stopped = True
+        return [future.result() for future in futures]
 
 
 @contextmanager

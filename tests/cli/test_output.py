@@ -112,7 +112,7 @@ def test_a_real_terminal_sees_reading_fitting_and_writing(tmp_path, rng):
     assert "\x1b" not in said
     for text in (
         b"reading data.npy",
-        b"fitting 1,500 rows: round ",
+        b"fitting 1,500 rows: solving, round ",
         b"writing out.npy",
     ):
         assert text in shown

@@ -115,5 +115,5 @@ def test_labels_and_files(rng, tmp_path):
 
 def test_progress_is_told(rng, capsys):
     X, _, graph = planted(rng, n=60)
-    GraphKernelPCA(2, graph=graph, graph_strength="auto", verbose=1).fit(X)
+    GraphKernelPCA(2, graph=graph, graph_strength="auto", verbose=2).fit(X)
     assert "strength path" in capsys.readouterr().err

@@ -150,7 +150,11 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
     add_pairs(model)  # type: ignore[arg-type]
     model.add_argument(
-        "-v", "--verbose", action="count", default=0, help="twice for every round"
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="every stage and round as a line",
     )
 
 

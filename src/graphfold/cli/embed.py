@@ -9,7 +9,6 @@ import graphfold
 from graphfold.cli.arguments import Parser, add_model, add_rows, add_verb
 from graphfold.cli.models import Rows, classes_for, model_for, read_rows
 from graphfold.cli.output import Console
-from graphfold.estimators.progress import listening
 from graphfold.files import to_be_written, write_table
 
 #: rows from which on it is worth saying what a fit will take
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     model = model_for(arguments, rows)
     _say_what_it_takes(model, rows, console)
     y = classes_for(arguments, rows)
-    with console.stage("fitting", f"fitting {rows.n:,} rows") as tell, listening(tell):
+    with console.stage("fitting", f"fitting {rows.n:,} rows"):
         Z = model.fit_transform(rows.table.X, y, node_ids=rows.table.labels)
     written = _write(arguments, rows, model, Z, console)
     console.say(f"{rows.n} rows, {model.formula_}\nwrote {', '.join(written)}")

@@ -93,7 +93,7 @@ def model_for(arguments: argparse.Namespace, rows: Rows) -> Any:
         "landmarks": arguments.landmarks,
         "max_memory": arguments.max_memory,
         "random_state": arguments.seed,
-        "verbose": arguments.verbose,
+        "verbose": 2 if arguments.verbose else 0,
     }
     if not (arguments.semi_supervised or rows.pairs):
         return graphfold.GraphKernelPCA(arguments.components, **settings)

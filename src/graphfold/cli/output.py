@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.progress import LiveLine, bar
+from graphfold.progress import LiveLine, bar, listening
 
 #: of other packages, and no business of who embeds a table
 _HIDDEN = (
@@ -81,12 +81,17 @@ class Console:
     def stage(self, name: str, text: str) -> Iterator[Any]:
         """Show what goes on while it does, and keep how long it took.
 
-        Gives a function that adds to the line.
+        Gives a function that adds to the line; loops within add to it, too.
         """
         self._line.show(text)
         started = time.perf_counter()
+
+        def tell(more: str) -> None:
+            self._line.show(f"{text}: {more}")
+
         try:
-            yield lambda more: self._line.show(_cut(f"{text}: {more}"))
+            with listening(tell):
+                yield tell
         finally:
             self._line.clear()
             spent = time.perf_counter() - started
@@ -94,7 +99,7 @@ class Console:
 
     def steps(self, text: str, done: int, total: int) -> None:
         """How many of many are done."""
-        self._line.show(_cut(f"{bar(done, total)} {text}"))
+        self._line.show(f"{bar(done, total)} {text}")
 
     def finished(self) -> None:
         """Leave a clean line."""
@@ -139,13 +144,3 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return str(value)
-
-
-def _cut(text: str) -> str:
-    """No longer than the terminal is wide: a line that wraps cannot be taken back."""
-    try:
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
-        width = 0
-    width = width or 80  # some terminals do not know theirs
-    return text if len(text) < width else text[: max(width - 4, 1)] + "..."

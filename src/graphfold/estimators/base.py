@@ -29,7 +29,7 @@ from graphfold.estimators.landmarks import (
     refines,
 )
 from graphfold.estimators.planning import known_edges, n_bases, rows_back
-from graphfold.estimators.progress import CallbackSupportMixin, FitProgress
+from graphfold.estimators.progress import CallbackSupportMixin, begin_fit
 from graphfold.estimators.reading import AUTO
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.estimators.stream import Stacked
@@ -160,11 +160,12 @@ class GraphEmbedding(
         rng: np.random.Generator,
         constrain: Constrain | None = None,
         **how: Any,
-    ) -> FitProgress:
+    ) -> None:
         """Solve for the rows of X, which have been read, and keep what was found.
 
         ``how`` is passed on to :func:`prepare`.
         """
+        begin_fit(self, X, y)
         streamed = how.pop("streamed", False)
         if hasattr(self, "landmarks"):
             check_landmarks(self, X.shape[0], self._row_labels, growing=streamed)
@@ -176,8 +177,7 @@ class GraphEmbedding(
             X = X.read()
         elif keys is None or self._needs_rows():
             X = X.copy()  # as KernelPCA does: the caller may change X afterwards
-        progress = FitProgress(self, X, y)
-        strength = self._choose_strength(X, labels, graphs, rng, constrain, progress)
+        strength = self._choose_strength(X, labels, graphs, rng, constrain)
         fit = prepare(
             self,
             X,
@@ -185,20 +185,18 @@ class GraphEmbedding(
             graphs,
             rng,
             constrain=constrain,
-            progress=progress,
             fingerprints=None if keys is None else keys.fingerprints,
             **how,
         )
         if len(fit.kernels) > 1 or not self._has_rows():
             advice.on_indefinite(fit.problem, rng)
-        result = fit.at(strength, progress)
+        result = fit.at(strength)
         advice.on_convergence(result.pairs)
         advice.on_alternation(result)
         self._keep(fit, result, labels)
         kept = keys is None or self._needs_rows()
         self._X_fit, self._row_keys = (X, None) if kept else (None, keys)
         self.graph_strength_ = strength if graphs else 0.0
-        return progress
 
     def _choose_strength(
         self,
@@ -207,7 +205,6 @@ class GraphEmbedding(
         graphs: Sources,
         rng: np.random.Generator,
         constrain: Constrain | None,
-        progress: FitProgress,
     ) -> float:
         self.__dict__.pop("strength_path_", None)
         auto = isinstance(self.graph_strength, str) and self.graph_strength in AUTO
@@ -229,7 +226,6 @@ class GraphEmbedding(
             rng,
             by="columns" if columns else "edges",
             constrain=constrain,
-            progress=progress,
         )
         return self.strength_path_.chosen
 

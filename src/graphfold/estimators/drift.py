@@ -12,6 +12,7 @@ from graphfold import io
 from graphfold.arrays import Array
 from graphfold.errors import DriftWarning, warn
 from graphfold.kernels.landmarks import LandmarkFeatures
+from graphfold.progress import counted
 
 #: rows of a batch that are looked at
 MOST_ROWS = 1000
@@ -65,7 +66,7 @@ def drift_report(
 ) -> DriftReport:
     """Look at some rows of each batch with the features of every kernel."""
     lost, means, squares, counts = [], [], [], []
-    for rows in batches:
+    for rows in counted("drift", batches, "batch"):
         step = max(1, (rows.stop - rows.start) // MOST_ROWS)
         sample = X[rows.start : rows.stop : step]
         found = np.hstack([part.of_block(sample) for part in features])

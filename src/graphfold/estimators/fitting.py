@@ -19,7 +19,6 @@ from graphfold.estimators.landmarks import (
     refines,
     some_rows,
 )
-from graphfold.estimators.progress import FitProgress
 from graphfold.estimators.statement import (
     FittedGraph,
     Statement,
@@ -35,6 +34,7 @@ from graphfold.model.alternate import Alternation, alternate, solved
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
 from graphfold.model.refine import in_span
+from graphfold.progress import say
 from graphfold.solvers import choose_solver
 
 Sources = Mapping[str, Graph | GraphRecipe]
@@ -67,21 +67,17 @@ class Fit:
         weights = np.multiply(problem.theta, factors)
         return Combination(kernels, weights.tolist())
 
-    def at(self, strength: float, progress: FitProgress | None = None) -> Alternation:
+    def at(self, strength: float) -> Alternation:
         """The solution at one strength, its weights learned if there are several."""
         estimator = self.estimator
         problem = self.problem.with_gamma(strength * self.statement.unit)
         d, how = estimator.n_components, dict(self.how)
         span = self.statement.span
-        if progress is not None:
-            how["observer"] = progress.round_done
         learned = estimator.weights == "learn"
         several = len(problem.kernels) > 1 or (strength and len(problem.graphs) > 1)
         learn = None
         if learned and several:
-            say = None if progress is None else progress.objective_risen
-            norm = float(estimator.weight_norm)
-            learn = partial(alternate, norm=norm, on_round=say)
+            learn = partial(alternate, norm=float(estimator.weight_norm))
         if span is not None:
             speaks = bool((strength and problem.graphs) or problem.fixed)
             how |= {"refined": speaks and self.refine}
@@ -100,7 +96,6 @@ def prepare(
     rng: np.random.Generator,
     *,
     constrain: Constrain | None = None,
-    progress: FitProgress | None = None,
     quiet: bool = False,
     fingerprints: Array | None = None,
     refine: bool | None = None,
@@ -115,6 +110,8 @@ def prepare(
     if not asked and not graphs:
         raise GraphfoldError("kernel must not be None where there is no graph")
     plan = estimator._plan(asked, X)
+    if not quiet:
+        say(f"plan: {plan}")
     landmarks = None
     if plan.way == "landmarks":
         known = estimator._row_labels
@@ -143,9 +140,8 @@ def prepare(
         estimator, kernels, X, fitted, plan, how, landmarks, roots, refine
     )
     problem = statement.problem if constrain is None else constrain(statement)
-    if progress is not None:
-        progress.say(f"plan: {plan}")
-        progress.say(str(problem.with_gamma(statement.unit)))
+    if not quiet:
+        say(str(problem.with_gamma(statement.unit)))
     how["start"] = statement.start
     return Fit(
         estimator,

@@ -12,6 +12,7 @@ from graphfold import io
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.estimators.importance import FeatureImportances, importances
+from graphfold.estimators.progress import with_verbose
 from graphfold.estimators.reading import matrices_side_by_side, read_rows
 from graphfold.estimators.streaming import StreamedEmbedding
 from graphfold.kernels import (
@@ -117,6 +118,8 @@ default="auto"
         Seeds the solver's start and the rows that "median" looks at. None is a fixed
         seed: fits repeat bit for bit.
     verbose : int, default=0
+        1 shows the stage and its rounds on one line of a terminal, and nothing
+        elsewhere; 2 writes each as a line to the standard error stream.
 
     Attributes
     ----------
@@ -318,6 +321,7 @@ default="auto"
 
     # -- what only a kernel can say ---------------------------------------------------
 
+    @with_verbose
     def inverse_transform(self, X: Any) -> Array:
         """Points of the original space for rows of the embedding.
 
@@ -337,6 +341,7 @@ default="auto"
         return np.asarray(self._preimage.of(Z))
 
     @available_if(lambda self: self._is_pointwise())
+    @with_verbose
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the rows' variance in feature space that the components explain.
 
@@ -347,6 +352,7 @@ default="auto"
         return self._extension.reconstruction_score(read_rows(self, X, reset=False))
 
     @available_if(lambda self: self._is_pointwise())
+    @with_verbose
     def feature_importances(self, component: int = 0) -> FeatureImportances:
         """How much each column of X moves one component, by closed-form gradients.
 

@@ -253,7 +253,8 @@ class LocalNonlinearEmbedding(RowEmbedding):
         assert operator is not None
         trivial = problem.trivial_vector()
         d = min(self.n_components, problem.n - (trivial is not None))
-        pairs = top_eigenpairs(operator, d, avoid=trivial, **{**how, "tol": 1e-9})
+        how = {**how, "tol": 1e-9, "name": "size of the local form"}
+        pairs = top_eigenpairs(operator, d, avoid=trivial, **how)
         size_of_A = max(float(-pairs.values.mean()), self._floor())
         size_of_L = 0.0
         for weight, term in zip(problem.beta, problem.graphs, strict=True):

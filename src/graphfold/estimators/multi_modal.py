@@ -21,7 +21,7 @@ from graphfold.estimators.mode_tables import (
 )
 from graphfold.estimators.modes import learn_mode, recipe_for
 from graphfold.estimators.planning import plan_of_modes
-from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
+from graphfold.estimators.progress import guarded_fit, with_verbose
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import generator
 from graphfold.graphs import Graph, GraphRecipe
@@ -172,8 +172,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
 
     _takes_landmark_rows, _keeps_rows = False, True
 
-    @unchanged_on_failure
-    @with_callbacks
+    @guarded_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of the samples.
 
@@ -205,14 +204,13 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         graphs = self._mode_graphs(tables)
         rng = generator(self.random_state)
         self._row_labels = self.sample_labels_ = labels
-        progress = self._fit_rows(encoded, y, labels, graphs, rng)
+        self._fit_rows(encoded, y, labels, graphs, rng)
         self.mode_names_ = [mode.name for mode in learned]
         self.mode_kinds_ = [mode.kind for mode in learned]
         self.mode_weights_ = self.graph_weights_
         heard = bool(self._extension.graphs)
         shares = self._extension.shares_of_fit() if heard else np.zeros((n, 0))
         self.mode_contributions_ = self._by_mode(shares)
-        progress.finish()
         return self
 
     plan = plan_of_modes
@@ -221,6 +219,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         """Fit and return the embedding of the samples."""
         return self.fit(X, y).embedding_.copy()
 
+    @with_verbose
     def transform(self, X: Any) -> Array:
         """Place samples by the modes they have, each by itself.
 

@@ -14,7 +14,6 @@ from graphfold.graphs import Graph, laplacian
 from graphfold.model.robust import RobustProblem, solve_robust
 from graphfold.model.robust_fast import FastProblem, solve_fast
 from graphfold.model.separation import Observed, Separation
-from graphfold.solvers.result import Observer
 
 
 @io.register
@@ -60,6 +59,8 @@ class RobustGraphPCA(RobustEmbedding):
     random_state : int, RandomState or None, default=None
         Seeds the start of the singular vectors; None is a fixed seed.
     verbose : int, default=0
+        1 shows the stage and its rounds on one line of a terminal, and nothing
+        elsewhere; 2 writes each as a line to the standard error stream.
 
     Attributes
     ----------
@@ -134,7 +135,6 @@ class RobustGraphPCA(RobustEmbedding):
         data: Observed,
         graph: Graph | None,
         rng: np.random.Generator,
-        observer: Observer,
     ) -> Separation:
         n, D = data.X.shape
         default = 1 / np.sqrt(max(n, D))
@@ -147,9 +147,7 @@ class RobustGraphPCA(RobustEmbedding):
             self.sparsity_,
             self.sparsity_ * float(self.graph_strength),
         )
-        return solve_robust(
-            problem, tol=self.tol, max_iter=self.max_iter, rng=rng, observer=observer
-        )
+        return solve_robust(problem, tol=self.tol, max_iter=self.max_iter, rng=rng)
 
 
 @io.register
@@ -195,6 +193,8 @@ class FastRobustGraphPCA(RobustEmbedding):
     random_state : int, RandomState or None, default=None
         Seeds the start of the singular vectors; None is a fixed seed.
     verbose : int, default=0
+        1 shows the stage and its rounds on one line of a terminal, and nothing
+        elsewhere; 2 writes each as a line to the standard error stream.
 
     Attributes
     ----------
@@ -267,7 +267,6 @@ class FastRobustGraphPCA(RobustEmbedding):
         data: Observed,
         graph: Graph | None,
         rng: np.random.Generator,
-        observer: Observer,
     ) -> Separation:
         self.feature_graph_ = None
         if self.feature_strength > 0:
@@ -283,6 +282,4 @@ class FastRobustGraphPCA(RobustEmbedding):
         problem = FastProblem(
             data, L1, L2, float(self.graph_strength), float(self.feature_strength)
         )
-        return solve_fast(
-            problem, tol=self.tol, max_iter=self.max_iter, observer=observer
-        )
+        return solve_fast(problem, tol=self.tol, max_iter=self.max_iter)

@@ -22,9 +22,9 @@ from graphfold.estimators import robust_graphs, rows
 from graphfold.estimators.planning import known_edges, table_plan, with_searches
 from graphfold.estimators.progress import (
     CallbackSupportMixin,
-    FitProgress,
-    unchanged_on_failure,
-    with_callbacks,
+    begin_fit,
+    guarded_fit,
+    with_verbose,
 )
 from graphfold.estimators.statement import generator
 from graphfold.graphs import Graph
@@ -33,7 +33,6 @@ from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
 from graphfold.model.plan import Plan
 from graphfold.model.separation import Observed, Separation
-from graphfold.solvers.result import Observer
 from graphfold.solvers.singular import leading_directions
 
 #: pull towards the mean, per share of a row's entries that are missing
@@ -65,14 +64,12 @@ class RobustEmbedding(
         data: Observed,
         graph: Graph | None,
         rng: np.random.Generator,
-        observer: Observer,
     ) -> Separation:
         """The problem stated and solved."""
 
     # -- fit --------------------------------------------------------------------------
 
-    @unchanged_on_failure
-    @with_callbacks
+    @guarded_fit
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Take X apart and learn the embedding of its rows.
 
@@ -92,15 +89,14 @@ class RobustEmbedding(
         self._plan(X)  # a budget that is too small is refused before any work
         source = robust_graphs.source("graph", self.graph)
         labels = rows.labels_of_rows(raw, node_ids, source, len(X))
-        progress = FitProgress(self, X, y)
+        begin_fit(self, X, y)
         data, rng = Observed.of(X), generator(self.random_state)
         self.graph_ = None
         if self.graph_strength > 0:
             self.graph_ = robust_graphs.graph_of_rows(source, data.filled(), labels)
-        found = self._separate(data, self.graph_, rng, progress.round_done)
+        found = self._separate(data, self.graph_, rng)
         self._X_fit, self._fit_labels = X.copy(), labels
         self._keep(data, found, rng)
-        progress.finish()
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
@@ -218,6 +214,7 @@ class RobustEmbedding(
 
     # -- new rows ---------------------------------------------------------------------
 
+    @with_verbose
     def transform(self, X: Any, *, node_ids: Any = None) -> Array:
         """Project rows on the components; a row of the fit gets its own place back.
 

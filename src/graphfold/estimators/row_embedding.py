@@ -12,7 +12,7 @@ from graphfold.estimators import rows
 from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.planning import n_recipes, with_searches
-from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
+from graphfold.estimators.progress import guarded_fit, with_verbose
 from graphfold.estimators.reading import check_parameters, read_rows
 from graphfold.estimators.statement import generator
 from graphfold.model.plan import Plan
@@ -33,8 +33,7 @@ class RowEmbedding(GraphEmbedding):
 
     # -- fit --------------------------------------------------------------------------
 
-    @unchanged_on_failure
-    @with_callbacks
+    @guarded_fit
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Learn the embedding of the rows of X.
 
@@ -63,9 +62,8 @@ class RowEmbedding(GraphEmbedding):
     ) -> None:
         """Solve for rows that have been read and met; ``how`` as in ``_fit_rows``."""
         rng = generator(self.random_state)
-        progress = self._fit_rows(X, y, labels, graphs, rng, **how)
+        self._fit_rows(X, y, labels, graphs, rng, **how)
         self._finish(rng)
-        progress.finish()
 
     def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:
         """Fit and return the embedding of the rows of X."""
@@ -73,6 +71,7 @@ class RowEmbedding(GraphEmbedding):
 
     # -- new rows ---------------------------------------------------------------------
 
+    @with_verbose
     def transform(self, X: Any, *, node_ids: Any = None, edges: Any = None) -> Array:
         """Place rows by their features and, where they are known, their edges.
 

@@ -16,7 +16,7 @@ from graphfold.estimators.constraints import (
 )
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
-from graphfold.estimators.progress import unchanged_on_failure, with_callbacks
+from graphfold.estimators.progress import guarded_fit
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.statement import Statement, generator
 from graphfold.graphs.links import Links
@@ -136,8 +136,7 @@ max_memory, ... :
         self.must_link_strength = must_link_strength
         self.cannot_link_strength = cannot_link_strength
 
-    @unchanged_on_failure
-    @with_callbacks
+    @guarded_fit
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:
         """Learn the embedding of the rows of X.
 
@@ -169,11 +168,10 @@ max_memory, ... :
         links = read_links(y, self.must_link, self.cannot_link, labels, X.shape[0])
         rng = generator(self.random_state)
         constrain = self._constrain(links)
-        progress = self._fit_rows(X, y, labels, graphs, rng, constrain, **how)
+        self._fit_rows(X, y, labels, graphs, rng, constrain, **how)
         V = self._extension.V * np.sqrt(len(self._extension.V))
         self.constraint_report_ = constraint_report(V, links, labels, rng)
         self._finish(rng)
-        progress.finish()
 
     def _keyed(self, graphs: Sources) -> bool:
         return self._has_pairs() or super()._keyed(graphs)

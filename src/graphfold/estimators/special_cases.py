@@ -244,8 +244,9 @@ random_state, verbose :
         """Both sides in their largest eigenvalue."""
         top, start = data_scale(problem, self.n_components, **how)
         (L,) = laplacians.values()
-        largest = top_eigenpairs(L.operator, 1, tol=1e-6, rng=how["rng"]).values[0]
-        return top / float(largest), top, start
+        name = "largest eigenvalue of the graph"
+        pairs = top_eigenpairs(L.operator, 1, tol=1e-6, rng=how["rng"], name=name)
+        return top / float(pairs.values[0]), top, start
 
 
 def only_one(graphs: Sources, kernel: str) -> Sources:

@@ -13,9 +13,9 @@ from graphfold.estimators.drift import drift_report, warn_of_news
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.landmarks import check_kernels, check_landmarks
 from graphfold.estimators.progress import (
-    FitProgress,
+    guarded_fit,
     unchanged_on_failure,
-    with_callbacks,
+    with_verbose,
 )
 from graphfold.estimators.reading import check_parameters
 from graphfold.estimators.row_embedding import RowEmbedding
@@ -42,6 +42,7 @@ class StreamedEmbedding(RowEmbedding):
 
     @available_if(lambda self: self.landmarks is not None)
     @unchanged_on_failure
+    @with_verbose
     def partial_fit(
         self, X: Any, y: Any = None, *, node_ids: Any = None, edges: Any = None
     ) -> Self:
@@ -104,8 +105,7 @@ class StreamedEmbedding(RowEmbedding):
         self.n_batches_ = stream.n_batches
         return self
 
-    @unchanged_on_failure
-    @with_callbacks
+    @guarded_fit
     def refresh(self) -> Self:
         """Solve the problem of all rows that have come, if some are new."""
         stream = self._stream
@@ -143,13 +143,13 @@ class StreamedEmbedding(RowEmbedding):
             for part in data.expansions
         ]
 
-    def _fit_rows(self, *arguments: Any, **how: Any) -> FitProgress:
+    def _fit_rows(self, *arguments: Any, **how: Any) -> None:
         if not how.get("streamed", False):
             # a fit starts anew: what has come before it is over
             self._stream, self._is_stale = None, False
             for name in ("n_seen_", "n_batches_", "drift_"):
                 self.__dict__.pop(name, None)
-        return super()._fit_rows(*arguments, **how)
+        super()._fit_rows(*arguments, **how)
 
     def _check_batch(self, X: Any, y: Any, labels: Any, stream: Stream) -> None:
         """What would fail at a refresh is refused with the batch that brings it."""

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.estimators.fitting import Constrain, Sources, prepare
-from graphfold.estimators.progress import FitProgress
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import path
 from graphfold.model.path import StrengthPath
+from graphfold.progress import stage
 
 #: held-out columns beyond this many are a sample
 MOST_TARGETS = 2000
@@ -29,7 +29,6 @@ def strength_path(
     *,
     by: str,
     constrain: Constrain | None = None,
-    progress: FitProgress | None = None,
 ) -> StrengthPath:
     """Scores of each strength, by columns of X or by edges of the graph left out.
 
@@ -38,14 +37,16 @@ def strength_path(
     """
     trials = _column_trials if by == "columns" else _edge_trials
     scores: list[list[float]] = [[] for _ in path.STRENGTHS]
-    for fold, (seen, sources, score) in enumerate(trials(X, graphs, labels, rng)):
-        fit = prepare(
-            estimator, seen, labels, sources, rng, constrain=constrain, quiet=True
-        )
-        for i, strength in enumerate(path.STRENGTHS):
-            scores[i] += score(fit.at(strength).pairs.vectors)
-            if progress is not None:
-                progress.strength_done(strength, fold + 1)
+    n_folds = _n_column_folds(X) if by == "columns" else _n_edge_folds(graphs)
+    total = n_folds * len(path.STRENGTHS)
+    with stage("strength path", total, "strength") as step:
+        for fold, (seen, sources, score) in enumerate(trials(X, graphs, labels, rng)):
+            fit = prepare(
+                estimator, seen, labels, sources, rng, constrain=constrain, quiet=True
+            )
+            for i, strength in enumerate(path.STRENGTHS):
+                scores[i] += score(fit.at(strength).pairs.vectors)
+                step(f"fold {fold + 1}, strength {strength:g}")
     if not scores[0]:
         raise GraphfoldError(
             f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
@@ -60,7 +61,7 @@ def _column_trials(
     """X without some columns, and how well an embedding foretells them."""
     n, n_columns = X.shape
     row_folds = path.folds(n, min(path.N_ROW_FOLDS, n), rng)
-    n_folds = min(path.N_COLUMN_FOLDS, n_columns)
+    n_folds = _n_column_folds(X)
     column_folds = path.folds(n_columns, n_folds, rng)
     for fold in range(n_folds):
         held = np.flatnonzero(column_folds == fold)[:MOST_TARGETS]
@@ -70,6 +71,15 @@ def _column_trials(
         seen = _hidden(X, column_folds == fold)
         score = partial(path.foretold_variance, targets=targets, row_folds=row_folds)
         yield seen, graphs, score
+
+
+def _n_column_folds(X: Any) -> int:
+    return min(path.N_COLUMN_FOLDS, X.shape[1])
+
+
+def _n_edge_folds(graphs: Sources) -> int:
+    known = [g.n_edges for g in graphs.values() if isinstance(g, Graph)]
+    return min([path.N_EDGE_FOLDS, *known])
 
 
 def _hidden(X: Any, columns: Array) -> Any:
@@ -111,7 +121,7 @@ def _edge_trials(
         # beside others a graph without labels is known by position
         by_label = graph.has_labels or len(graphs) == 1
         rows[name] = _rows_of_nodes(graph, labels if by_label else None)
-    n_folds = min(path.N_EDGE_FOLDS, *(part.nnz for part in edges.values()))
+    n_folds = _n_edge_folds(graphs)
     groups = _folds_of_pairs(edges, rows, n_folds, rng)
     for fold in range(n_folds):
         seen: dict[str, Graph | GraphRecipe] = dict(graphs)

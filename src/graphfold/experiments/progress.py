@@ -33,5 +33,8 @@ class Progress:
         """The last word, on a terminal or not."""
         kept = f" ({self._before} of them kept)" if self._before else ""
         text = f"{self._name}: {self._total} runs{kept} in {duration(seconds)}"
-        self._line.show(text)
-        print("" if self._line.live else text, file=sys.stderr, flush=True)
+        if self._line.live:
+            self._line.show(text)
+            self._line.keep()
+        else:
+            print(text, file=sys.stderr, flush=True)

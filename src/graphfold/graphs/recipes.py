@@ -21,6 +21,7 @@ from graphfold.neighbors import (
 from graphfold.neighbors.choose import check_search
 from graphfold.neighbors.search import standard_rows, strips
 from graphfold.params import Params
+from graphfold.progress import counted
 
 WEIGHTS = ("binary", "similarity", "heat")
 #: least weight of an edge where parts are joined: a long way must not count as none
@@ -272,7 +273,7 @@ class CorrelationGraph(GraphRecipe):
         n = Y.shape[0]
         k = n if self.n_neighbors is None else min(self.n_neighbors, n - themselves)
         parts = []
-        for rows in strips(X.shape[0], n):
+        for rows in counted("comparing rows", strips(X.shape[0], n)):
             similarity = X[rows] @ Y.T
             if sp.issparse(similarity):
                 similarity = similarity.toarray()

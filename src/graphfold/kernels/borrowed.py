@@ -13,6 +13,7 @@ from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
 from graphfold.kernels.bandwidth import median_absolute_distance
 from graphfold.kernels.base import Kernel
+from graphfold.progress import counted
 
 
 @final
@@ -67,7 +68,7 @@ class Pairwise(Kernel):
             return symmetric_in_place(self._evaluate(X, None))
         # by strips: scikit-learn computes some kernels in double precision
         K = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
-        for rows in row_blocks(len(K), 256):
+        for rows in counted("kernel", row_blocks(len(K), 256)):
             K[rows] = self._evaluate(X[rows], X)
         return symmetric_in_place(K)
 

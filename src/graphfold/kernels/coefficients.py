@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.progress import counted
 
 #: numbers of a batch of regressors, rows x k P x D
 _BATCH_NUMBERS = 2**23
@@ -66,7 +67,7 @@ def coefficients(
     found = np.empty((m, k, rule.order))
     worst = 0.0
     size = max(1, _BATCH_NUMBERS // max(1, k * rule.order * reference.shape[1]))
-    for rows in row_blocks(m, size):
+    for rows in counted("local weights", row_blocks(m, size)):
         own, near = _dense(points[rows]), _gathered(reference, members[rows])
         if rule.constrained:
             w = _summing_to_one(near - own[:, None], rule.weight)[:, :, None]

@@ -10,6 +10,7 @@ from graphfold.arrays import Array, floating, row_blocks
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.borrowed import Precomputed
 from graphfold.kernels.combined import OnColumns
+from graphfold.progress import counted
 
 N_ROWS = 100
 TOLERANCE = 1e-3
@@ -40,7 +41,8 @@ def _whole_rows(kernel: Kernel, X: Any, rows: Array) -> Array:
         return np.array(kernel.block(X[rows], X))
     n, n_columns = X.shape
     some, strip = X[rows], np.empty((len(rows), n), dtype=floating(X.dtype))
-    for columns in row_blocks(n, max(1, _NUMBERS // max(n_columns, 1))):
+    blocks = row_blocks(n, max(1, _NUMBERS // max(n_columns, 1)))
+    for columns in counted("looking at the kernel", blocks):
         strip[:, columns] = kernel.block(some, X[columns])
     return strip
 

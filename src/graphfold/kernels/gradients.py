@@ -27,6 +27,7 @@ from graphfold.kernels.products import (
     squared_norms,
     unit_rows,
 )
+from graphfold.progress import counted
 
 #: numbers in a block of slopes, block x n
 BLOCK = 2**22
@@ -180,7 +181,7 @@ def _weighted_sums(
     moments = np.empty(X.shape, dtype=X.dtype)
     masses = np.empty(X.shape[0], dtype=X.dtype)
     size = int(np.clip(BLOCK // max(Y.shape[0], 1), 16, 1024))
-    for rows in row_blocks(X.shape[0], size):
+    for rows in counted("gradients", row_blocks(X.shape[0], size)):
         weighted = slopes(rows)
         weighted *= W
         moments[rows] = weighted @ Y

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from graphfold.arrays import Array, row_blocks, small_eigenbasis, triangular_root
 from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
-from graphfold.threads import in_order
+from graphfold.threads import blocks, do_blocks
 
 #: directions of k(Z, Z) below this share of the largest are rounding, or copies
 WHITENING_CUT = 1e-6
@@ -71,8 +71,7 @@ class LandmarkFeatures:
             else:
                 self._fill(X[rows], features[rows], self._single)
 
-        for _ in in_order(fill, row_blocks(X.shape[0], BLOCK)):
-            pass
+        do_blocks("features of landmarks", fill, row_blocks(X.shape[0], BLOCK))
         return features
 
     def of_block(self, X: Any, precise: bool = False) -> Array:
@@ -126,9 +125,10 @@ class LandmarkFeatures:
             features = self.of_block(X[rows])
             return features.T @ features, features.sum(axis=0, dtype=np.float64)
 
-        for part, sums in in_order(moments, row_blocks(n, BLOCK)):
-            gram += part
-            total += sums
+        with blocks("rank of the features", moments, row_blocks(n, BLOCK)) as found:
+            for part, sums in found:
+                gram += part
+                total += sums
         _, directions = small_eigenbasis(gram - np.outer(total, total) / n)
         kept = directions[:, ::-1][:, :rank]
         return replace(

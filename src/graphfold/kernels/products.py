@@ -20,6 +20,7 @@ from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
 from graphfold.kernels.bandwidth import median_squared_distance
 from graphfold.kernels.base import Kernel
+from graphfold.progress import counted
 
 STRIP = 256
 _NUMBERS = 2**21
@@ -96,7 +97,7 @@ class ProductKernel(Kernel):
         """By strips: X X' as a sparse matrix may take more room than as a dense one."""
         values = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
         across = sp.csr_array(X.T)
-        for rows in row_blocks(len(values), STRIP):
+        for rows in counted("kernel", row_blocks(len(values), STRIP)):
             strip = (X[rows] @ across).toarray()
             values[rows] = self.finish(strip, norms[rows, None], norms[None])
             self.finite(values[rows], values)
@@ -104,7 +105,7 @@ class ProductKernel(Kernel):
 
     def finish_gram(self, products: Array, norms: Array) -> Array:
         """k(X, X) in the place of X X', of which the lower triangle is given."""
-        for rows in row_blocks(len(products), STRIP):
+        for rows in counted("kernel", row_blocks(len(products), STRIP)):
             strip = products[rows, : rows.stop]
             self.finish(strip, norms[rows, None], norms[None, : rows.stop])
             square = products[rows, rows]

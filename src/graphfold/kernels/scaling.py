@@ -20,8 +20,11 @@ from graphfold.kernels.local import warn_of_parts
 from graphfold.kernels.products import Gaussian, ProductKernel
 from graphfold.neighbors import METRICS, nearest_distinct_rows, neighborhoods
 from graphfold.neighbors.search import standard_rows, with_marked_zeros
+from graphfold.progress import counted
 
 _BLOCK_NUMBERS = 2**22
+#: rows from which ways are sought at once
+_SOURCES = 256
 
 
 @final
@@ -155,7 +158,13 @@ class Geodesic(Kernel):
 
     def gram(self, X: Any) -> Array:
         self._check_rows(X)
-        distances = shortest_path(self.ways, method="D", directed=False)
+        n = X.shape[0]
+        distances = np.empty((n, n))
+        for rows in counted("ways between rows", row_blocks(n, _SOURCES)):
+            start = np.arange(rows.start, rows.stop)
+            distances[rows] = shortest_path(
+                self.ways, method="D", directed=False, indices=start
+            )
         return of_distances(np.minimum(distances, distances.T), X.dtype)
 
     def block(self, X: Any, Y: Any) -> Array:
@@ -170,7 +179,8 @@ class Geodesic(Kernel):
         )
         k = members.shape[1]
         values = np.empty((m, n), dtype=X.dtype)
-        for rows in row_blocks(m, max(1, _BLOCK_NUMBERS // n)):
+        blocks = row_blocks(m, max(1, _BLOCK_NUMBERS // n))
+        for rows in counted("ways to new rows", blocks):
             count = rows.stop - rows.start
             starts = np.arange(0, count * k + 1, k)
             length = np.maximum(distances[rows].ravel(), np.finfo(np.float64).tiny)

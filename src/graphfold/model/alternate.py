@@ -17,6 +17,7 @@ import numpy as np
 
 from graphfold.arrays import Array
 from graphfold.model.problem import Problem
+from graphfold.progress import stage
 from graphfold.solvers import Eigenpairs
 
 MAX_ROUNDS = 200
@@ -95,27 +96,29 @@ def alternate(
     settled = _settled(problem, asked)
     trace: list[float] = []
     moved, pairs, converged = 1.0, None, False
-    for number in range(1, max_rounds + 1):
-        loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
-        pairs = problem.solve(d, **how, tol=asked if converged else loose)
-        how["start"] = pairs.start
-        trace.append(float(pairs.values.sum(dtype=np.float64)))
-        stopped = on_round is not None and on_round(number, trace[-1])
-        if converged or stopped or number == max_rounds:
-            break
-        theta, beta = _next_weights(problem, pairs.vectors, kernels, graphs, norm)
-        steps = theta - problem.theta, beta - problem.beta
-        before, moved = moved, max(np.abs(step).max(initial=0.0) for step in steps)
-        # weights move by a nearly constant ratio from round to round, so what is left
-        # to move is known; then one more round, as accurate as was asked for
-        ratio = min(moved / before, 0.99) if before > 0 else 0.0
-        ahead = ratio / (1 - ratio)
-        # a ratio that is far from 0 is known less well, and so is what is left
-        converged = moved * ahead <= (settled if ratio < 0.1 else 1e-2 * settled)
-        if converged:
-            theta = _on_the_ball(theta + ahead * steps[0], norm)
-            beta = _on_the_ball(beta + ahead * steps[1], norm)
-        problem = problem.with_weights(theta, beta)
+    with stage("weights", unit="update") as told:
+        for number in range(1, max_rounds + 1):
+            loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
+            pairs = problem.solve(d, **how, tol=asked if converged else loose)
+            how["start"] = pairs.start
+            trace.append(float(pairs.values.sum(dtype=np.float64)))
+            stopped = told(f"objective {trace[-1]:.8g}")
+            stopped |= on_round is not None and bool(on_round(number, trace[-1]))
+            if converged or stopped or number == max_rounds:
+                break
+            theta, beta = _next_weights(problem, pairs.vectors, kernels, graphs, norm)
+            steps = theta - problem.theta, beta - problem.beta
+            before, moved = moved, max(np.abs(step).max(initial=0.0) for step in steps)
+            # weights move by a nearly constant ratio from round to round, so what is
+            # left to move is known; then one more round, as accurate as was asked for
+            ratio = min(moved / before, 0.99) if before > 0 else 0.0
+            ahead = ratio / (1 - ratio)
+            # a ratio that is far from 0 is known less well, and so is what is left
+            converged = moved * ahead <= (settled if ratio < 0.1 else 1e-2 * settled)
+            if converged:
+                theta = _on_the_ball(theta + ahead * steps[0], norm)
+                beta = _on_the_ball(beta + ahead * steps[1], norm)
+            problem = problem.with_weights(theta, beta)
     assert pairs is not None
     return Alternation(problem, pairs, np.array(trace), converged)
 

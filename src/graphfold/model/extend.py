@@ -27,6 +27,7 @@ from graphfold.kernels import Combination, Kernel
 from graphfold.model.problem import Problem
 from graphfold.operators import PseudoInverse, SymmetricOperator
 from graphfold.operators.algebra import without_mean
+from graphfold.progress import counted
 
 SCALINGS = ("eigenvalue", "orthonormal", "unit")
 SINGULAR = 1e-8
@@ -59,7 +60,7 @@ class Expansion:
         assert self.W is not None
         product = np.empty((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
         size = max(1, _BLOCK_NUMBERS // len(self.W))
-        for rows in row_blocks(X.shape[0], size):
+        for rows in counted("placing rows", row_blocks(X.shape[0], size)):
             product[rows] = self.kernel.block(X[rows], self.X) @ self.W
         return product if self.weight == 1 else self.weight * product
 

@@ -26,6 +26,8 @@ SMALL_BASIS = 1000
 #: eigenpairs at the bottom that make the rest easy to invert
 DEFLATED = 20
 TOLERANCE = 1e-12
+#: what its rounds are reported as
+LOCAL = "spectrum of the local weights"
 
 
 def normal_operator(T: Any) -> LowRank:
@@ -54,15 +56,17 @@ def kernel_of(
     A, n = normal_operator(T), T.shape[0]
     null = np.full((n, 1), n**-0.5) if constants_are_null(T) else np.empty((n, 0))
     room = n - null.shape[1]
-    top = 1.05 * float(top_eigenpairs(A, 1, tol=1e-2, rng=rng).values[0])
+    top = 1.05 * float(top_eigenpairs(A, 1, tol=1e-2, rng=rng, name=LOCAL).values[0])
     floor = FLOOR * top
     if n <= SMALL_BASIS:
-        pairs = top_eigenpairs(-A, room, solver="lapack", avoid=null)
+        pairs = top_eigenpairs(-A, room, solver="lapack", avoid=null, name=LOCAL)
         inverses = 1 / np.maximum(-pairs.values, floor)
         return SpectralFunction(pairs.vectors, inverses, name="K"), pairs.vectors
     wanted = min(max(2 * d, DEFLATED), room)
     while True:
-        pairs = top_eigenpairs(-A, wanted, avoid=null, tol=TOLERANCE, rng=rng)
+        pairs = top_eigenpairs(
+            -A, wanted, avoid=null, tol=TOLERANCE, rng=rng, name=LOCAL
+        )
         if -pairs.values[-1] > 1e3 * floor or wanted == room:
             break
         wanted = min(2 * wanted, room)

@@ -11,7 +11,7 @@ from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.model.extend import DataShare, Expansion
 from graphfold.model.problem import Problem
 from graphfold.model.span import BLOCK
-from graphfold.threads import in_order
+from graphfold.threads import blocks
 
 
 def landmark_share(
@@ -75,7 +75,8 @@ def _loadings(part: Array, W: Array) -> tuple[Array, float]:
         block = part[rows]
         return W[rows].T @ block, float(np.vdot(block, block))
 
-    for product, square in in_order(moments, row_blocks(len(part), BLOCK)):
-        total += product.T
-        squares += square
+    with blocks("loadings", moments, row_blocks(len(part), BLOCK)) as found:
+        for product, square in found:
+            total += product.T
+            squares += square
     return total, squares

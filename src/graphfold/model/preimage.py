@@ -9,12 +9,15 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
 from graphfold.kernels import Kernel
+from graphfold.progress import counted
 
 #: rows that it is learned from where some rows stand for all
 MOST_ROWS = 2000
+#: numbers of k(z, Z) held at a time
+_BLOCK_NUMBERS = 2**23
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,11 @@ class Preimage:
 
     def of(self, Z: Array) -> Array:
         """Points of the original space for rows of the embedding."""
+        size = max(1, _BLOCK_NUMBERS // len(self.embedding))
+        rows = counted("original rows", row_blocks(len(Z), size))
+        return np.concatenate([self._of_block(Z[block]) for block in rows])
+
+    def _of_block(self, Z: Array) -> Array:
         K = self.kernel.block(Z, self.embedding)
         if self.coefficients is not None:
             return np.asarray(K @ self.coefficients)

@@ -160,6 +160,7 @@ class Problem:
         trivial = self.trivial_vector()
         room = self.n - (trivial is not None)
         how = {**how, "start": self.start(how.get("start"))}
+        how |= {"name": "solving", "stoppable": True}
         pairs = top_eigenpairs(self.operator(), min(d, room), avoid=trivial, **how)
         if d > room and trivial is not None:
             # all n are asked for: the last is the constant vector itself

@@ -9,6 +9,7 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.graphs import Laplacian
 from graphfold.model.separation import Observed, Separation
+from graphfold.progress import stage
 from graphfold.solvers import Iteration
 from graphfold.solvers.conjugate import solve_shifted
 from graphfold.solvers.result import Observer
@@ -97,23 +98,26 @@ def solve_robust(
     best, bound, gap = None, 0.0, 1.0
     trace: list[float] = []
     vectors = top = None
-    for iteration in range(1, max_iter + 1):
-        found = shrink_singular_values(
-            state.target(), 1 / state.penalty, start=vectors, rng=rng
-        )
-        Z, vectors = found.matrix, found.vectors
-        trace.append(problem.objective(Z, float(found.values.sum())))
-        if best is None or trace[-1] <= min(trace):
-            best = Z
-        moved = _update(problem, state, Z, INNER_SHARE * gap)
-        below, top = _lower_bound(problem, state, top, rng)
-        bound = max(bound, below)
-        gap = (min(trace) - bound) / min(trace) if min(trace) > 0 else 0.0
-        stop = observer is not None and observer(Iteration(iteration, max_iter, gap))
-        if stop or gap <= tol:
-            break
-        if iteration % BALANCE_EVERY == 0 and iteration <= BALANCE_UNTIL:
-            _balance(state, Z, moved)
+    with stage("separating", unit="round") as step:
+        for iteration in range(1, max_iter + 1):
+            found = shrink_singular_values(
+                state.target(), 1 / state.penalty, start=vectors, rng=rng
+            )
+            Z, vectors = found.matrix, found.vectors
+            trace.append(problem.objective(Z, float(found.values.sum())))
+            if best is None or trace[-1] <= min(trace):
+                best = Z
+            moved = _update(problem, state, Z, INNER_SHARE * gap)
+            below, top = _lower_bound(problem, state, top, rng)
+            bound = max(bound, below)
+            gap = (min(trace) - bound) / min(trace) if min(trace) > 0 else 0.0
+            stop = step(f"residual {gap:.2e}")
+            if observer is not None:
+                stop |= bool(observer(Iteration(iteration, max_iter, gap)))
+            if stop or gap <= tol:
+                break
+            if iteration % BALANCE_EVERY == 0 and iteration <= BALANCE_UNTIL:
+                _balance(state, Z, moved)
     assert best is not None
     return Separation(
         low_rank=best,

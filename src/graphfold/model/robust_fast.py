@@ -9,6 +9,7 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.graphs import Laplacian
 from graphfold.model.separation import Observed, Separation
+from graphfold.progress import stage
 from graphfold.solvers import Iteration
 from graphfold.solvers.result import Observer
 
@@ -85,25 +86,26 @@ def solve_fast(
     Y, AY, pace = Z, AZ, 1.0
     trace, residual = [], np.inf
     unit = np.sqrt(max(data.count, 1))
-    for iteration in range(1, max_iter + 1):
-        before, A_before = Z, AZ
-        Z, AZ, curvature = _step(problem, Y, AY, curvature, limit)
-        D = Z - Y
-        uphill = float(np.vdot(D, Z - before)) < 0
-        subgradient = AZ - AY
-        D *= curvature
-        subgradient -= D
-        residual = float(np.linalg.norm(subgradient) / unit)
-        trace.append(data.absolute_error(Z) + 0.5 * float(np.vdot(Z, AZ)))
-        stop = observer is not None and observer(
-            Iteration(iteration, max_iter, residual)
-        )
-        if stop or residual <= tol:
-            break
-        pace, inertia = _next_pace(1.0 if uphill else pace)
-        inertia = inertia if momentum else 0.0
-        Y = _ahead(Z, before, inertia)
-        AY = _ahead(AZ, A_before, inertia)
+    with stage("separating", unit="round") as step:
+        for iteration in range(1, max_iter + 1):
+            before, A_before = Z, AZ
+            Z, AZ, curvature = _step(problem, Y, AY, curvature, limit)
+            D = Z - Y
+            uphill = float(np.vdot(D, Z - before)) < 0
+            subgradient = AZ - AY
+            D *= curvature
+            subgradient -= D
+            residual = float(np.linalg.norm(subgradient) / unit)
+            trace.append(data.absolute_error(Z) + 0.5 * float(np.vdot(Z, AZ)))
+            stop = step(f"residual {residual:.2e}")
+            if observer is not None:
+                stop |= bool(observer(Iteration(iteration, max_iter, residual)))
+            if stop or residual <= tol:
+                break
+            pace, inertia = _next_pace(1.0 if uphill else pace)
+            inertia = inertia if momentum else 0.0
+            Y = _ahead(Z, before, inertia)
+            AY = _ahead(AZ, A_before, inertia)
     return Separation(
         low_rank=Z,
         objective=trace[-1],

@@ -24,7 +24,8 @@ from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
 from graphfold.operators import Dense, LowRank, SymmetricOperator
-from graphfold.threads import in_order
+from graphfold.progress import counted
+from graphfold.threads import blocks, do_blocks
 
 #: directions of the span below this share of its largest are rounding of float32
 SPAN_CUT = 1e-7
@@ -104,8 +105,7 @@ class Span:
             V[rows] = side_by_side(self.parts, rows).astype(dtype, copy=False) @ B
             V[rows] -= mean if self.roots is None else np.outer(self.roots[rows], mean)
 
-        for _ in in_order(fill, row_blocks(self.n, BLOCK)):
-            pass
+        do_blocks("vectors of the span", fill, row_blocks(self.n, BLOCK))
         return V
 
     def _columns(self) -> list[slice]:
@@ -152,8 +152,10 @@ def moments_of_rows(
         block = _block(parts, rows, precise)
         return np.asarray(block.T @ block)
 
-    for part in in_order(squares, row_blocks(len(parts[0]), BLOCK)):
-        gram += part
+    rows = row_blocks(len(parts[0]), BLOCK)
+    with blocks("moments of the features", squares, rows) as found:
+        for part in found:
+            gram += part
     return sum_of_rows(parts, ones, precise), gram
 
 
@@ -165,8 +167,10 @@ def sum_of_rows(parts: Sequence[Array], weights: Array, precise: bool = False) -
         block = _block(parts, rows, precise)
         return np.asarray(weights[rows].astype(block.dtype) @ block)
 
-    for part in in_order(weighted, row_blocks(len(parts[0]), BLOCK)):
-        total += part
+    rows = row_blocks(len(parts[0]), BLOCK)
+    with blocks("sum of the features", weighted, rows) as found:
+        for part in found:
+            total += part
     return total
 
 
@@ -200,8 +204,10 @@ def _by_edges(matrix: Any, parts: Sequence[Array], precise: bool) -> Array:
         return np.asarray(side_by_side(parts, rows).T @ pulled_block)
 
     size = PRECISE_BLOCK if precise else BLOCK
-    for part in in_order(moments, row_blocks(len(parts[0]), size)):
-        total += part
+    rows = row_blocks(len(parts[0]), size)
+    with blocks("moments of the graph", moments, rows) as found:
+        for part in found:
+            total += part
     return 2 * total
 
 
@@ -232,7 +238,8 @@ def _by_products(R: SymmetricOperator, parts: Sequence[Array]) -> Array:
     total = np.zeros((sum(widths), sum(widths)))
     place = 0
     for part in parts:
-        for columns in row_blocks(part.shape[1], CHUNK):
+        chunks = row_blocks(part.shape[1], CHUNK)
+        for columns in counted("moments of the graph", chunks):
             pulled = R.apply(part[:, columns].astype(R.dtype)).astype(part.dtype)
             here = slice(place + columns.start, place + columns.stop)
             total[:, here] = np.concatenate([other.T @ pulled for other in parts])
@@ -291,6 +298,6 @@ def widened(parts: Sequence[Array], adjacency: Any) -> list[Array]:
         for part, room in zip(parts, pulled, strict=True):
             room[rows] = _double_product(near, part)
 
-    for _ in in_order(fill, row_blocks(S.shape[0], PRECISE_BLOCK)):
-        pass
+    rows = row_blocks(S.shape[0], PRECISE_BLOCK)
+    do_blocks("features of neighbours", fill, rows)
     return [*parts, *pulled]

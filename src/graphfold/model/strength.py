@@ -46,6 +46,7 @@ def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array |
     single = operator.dtype.itemsize == 4
     how = {**how, "tol": 1e-3 if single else 1e-4, "needed": 1}
     how["start"] = problem.start(how.get("start"))
+    how["name"] = "size of the kernel"
     pairs = top_eigenpairs(operator, d, avoid=trivial, **how)
     top = float(pairs.values[0])
     return (top if top > 0 else 1.0), pairs.start

@@ -169,6 +169,7 @@ def negative_part(
     if operator.bounds()[0] >= 0 or not isinstance(term.base, Dense | Sparse):
         return None
     how: dict[str, Any] = {"solver": "krylov", "tol": 1e-3, "rng": rng}
+    how["name"] = "sign of the kernel"
     lowest = -float(top_eigenpairs(-operator, 1, **how).values[0])
     size = float(np.abs(operator.diagonal()).max())
     if lowest >= -INDEFINITE * size:
@@ -346,7 +347,8 @@ def lowest_eigenpairs(
     """
     L = laplacian.operator
     top = Diagonal(np.full(L.n, laplacian.bound, dtype=L.dtype), name="b I")
-    pairs = top_eigenpairs(top - L, count, solver=solver, rng=rng)
+    name = "eigenvectors of the graph"
+    pairs = top_eigenpairs(top - L, count, solver=solver, rng=rng, name=name)
     values = laplacian.bound - pairs.values.astype(np.float64)
     # what is zero up to rounding is zero: r may have a pole there
     values[np.abs(values) < 1e-12 * laplacian.bound] = 0.0
@@ -387,5 +389,6 @@ def largest_eigenvalue(
         response.check(laplacian.bound)
         return laplacian.bound
     except ResponseError:
-        pairs = top_eigenpairs(laplacian.operator, 1, rng=rng)
+        name = "largest eigenvalue of the graph"
+        pairs = top_eigenpairs(laplacian.operator, 1, rng=rng, name=name)
         return float(pairs.values[0])

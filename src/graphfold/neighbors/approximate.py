@@ -29,6 +29,7 @@ from graphfold.neighbors.cells import (
     workers,
 )
 from graphfold.neighbors.search import nearest_rows, standard_rows, with_marked_zeros
+from graphfold.progress import shown
 
 #: metrics that are Euclidean distances of some rows
 APPROXIMATE_METRICS = ("euclidean", "cosine", "correlation")
@@ -69,13 +70,15 @@ def approximate_neighbors(
     among: Any = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Neighbors:
     """About the k nearest rows of ``among`` for each row of X, with exact distances.
 
     Without ``among`` the rows of X search each other, and none finds itself. The same
     ``random_state`` gives the same answer on any number of threads (None counts as 0).
     Costs about n^1.5 comparisons where a few cells around a row are enough, n^2 where
-    rows have no structure.
+    rows have no structure. ``verbose`` shows how far the search is, as in the
+    estimators.
 
     Examples
     --------
@@ -97,13 +100,15 @@ def approximate_neighbors(
         )
     seed = random_seed(random_state)
     own = np.arange(len(table)) if among is None else None
-    with (
-        threadpool_limits(1, user_api="blas"),
-        ThreadPoolExecutor(n_threads(n_jobs)) as pool,
-    ):
-        found = _search(table, rows, own, k, seed, workers(pool))
-    if found is None:
-        return Neighbors(*nearest_rows(X, k, metric=metric, among=among, n_jobs=n_jobs))
+    with shown(verbose, "approximate_neighbors"):
+        with (
+            threadpool_limits(1, user_api="blas"),
+            ThreadPoolExecutor(n_threads(n_jobs)) as pool,
+        ):
+            found = _search(table, rows, own, k, seed, workers(pool))
+        if found is None:
+            how = {"metric": metric, "among": among, "n_jobs": n_jobs}
+            return Neighbors(*nearest_rows(X, k, **how))
     distances = found.distances * unit
     return replace(
         found, distances=distances if metric == "euclidean" else distances**2 / 2

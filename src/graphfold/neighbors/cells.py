@@ -8,14 +8,16 @@ digits however many of them run beside it: the answer does not depend on their n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, orthonormal, row_blocks
+from graphfold.progress import counted
 
 #: rows per cell that k-means sees, and how often it moves the centres
 ROWS_PER_CENTRE, ROUNDS = 40, 8
@@ -59,6 +61,10 @@ class Cells:
         return np.asarray(np.diff(self.starts))
 
 
+def _labels(cells: Cells, X: Array, rows: slice) -> Array:
+    return cells.labels(cells.coordinates(X[rows]))
+
+
 def n_cells_for(n: int) -> int:
     """Many cells cost as much to choose from as many rows in each to compare."""
     return max(1, min(n // 4, int(2 * np.sqrt(n))))
@@ -86,7 +92,7 @@ def sorted_into_cells(
     centres = _means(placed, n_cells, rng, run)
     cells = Cells(origin, scale, basis, centres, empty, empty, empty)
 
-    labels = _stacked(run(lambda b: cells.labels(cells.coordinates(X[b])), n))
+    labels = _stacked(run(partial(_labels, cells, X), n, "sorting into cells"))
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(n_cells + 1))
 
@@ -95,7 +101,7 @@ def sorted_into_cells(
         away = cells.coordinates(X[rows]) - centres[labels[rows]]
         return np.asarray(away.astype(np.float32))
 
-    stored = _stacked(run(offsets, n))
+    stored = _stacked(run(offsets, n, "storing cells"))
     return Cells(origin, scale, basis, centres, order, starts, stored)
 
 
@@ -116,7 +122,7 @@ def visit_candidates(
     found. Rows of one cell come together: what they are compared with is in the cache.
     Returns how many pairs were compared.
     """
-    labels = _stacked(run(lambda b: cells.labels(cells.coordinates(X[b])), len(X)))
+    labels = _stacked(run(partial(_labels, cells, X), len(X), "finding cells"))
     order = np.argsort(labels, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     place = np.empty(len(cells.order), dtype=np.intp)
@@ -137,7 +143,7 @@ def visit_candidates(
             visit(rows[block], cells.order[there[largest(closeness, m)]])
         return len(rows) * len(there)
 
-    return sum(run(search, groups))
+    return sum(run(search, groups, "comparing rows"))
 
 
 def largest(table: Array, m: int) -> Array:
@@ -156,12 +162,23 @@ def largest(table: Array, m: int) -> Array:
     return np.asarray(np.flatnonzero(above).reshape(len(table), m) % n_columns)
 
 
-def workers(pool: ThreadPoolExecutor) -> Callable[[Any, Any], list[Any]]:
-    """``run(function, work)``: work is a list, or n for blocks of n rows."""
+def workers(pool: ThreadPoolExecutor) -> Callable[..., list[Any]]:
+    """``run(function, work, name)``: work is a list, or n for blocks of n rows.
 
-    def run(function: Callable[[Any], Any], work: Iterable[Any] | int) -> list[Any]:
-        pieces = row_blocks(work, 2048) if isinstance(work, int) else work
-        return list(pool.map(function, pieces))
+    What is done is reported as a stage of that name.
+    """
+
+    def run(
+        function: Callable[[Any], Any], work: Iterable[Any] | int, name: str = ""
+    ) -> list[Any]:
+        pieces = list(row_blocks(work, 2048) if isinstance(work, int) else work)
+        futures: list[Future[Any]] = []
+        try:
+            futures.extend(pool.submit(function, piece) for piece in pieces)
+            return [future.result() for future in counted(name, futures)]
+        finally:
+            for future in futures:
+                future.cancel()  # an error or an interrupt: nothing more is begun
 
     return run
 
@@ -221,7 +238,7 @@ def _means(rows: Array, n_cells: int, rng: np.random.Generator, run: Any) -> Arr
     centres = rows[np.sort(rng.permutation(len(rows))[:n_cells])].astype(np.float64)
     n = len(rows)
     starts = np.arange(n + 1)
-    for _ in range(ROUNDS):
+    for _ in counted("centres of cells", range(ROUNDS), "round"):
         labels = _stacked(
             run(lambda b: _closeness(rows[b], centres).argmax(axis=1), n)  # noqa: B023
         )

@@ -14,14 +14,13 @@ from graphfold.neighbors.approximate import (
     n_threads,
     random_seed,
 )
-from graphfold.neighbors.search import METRICS, nearest_rows
+from graphfold.neighbors.search import CHOOSING, METRICS, nearest_rows
+from graphfold.progress import shown
 
 SEARCHES = ("auto", "exact", "approximate")
 #: numbers read to compare all pairs, above which "auto" does not: some ten seconds on
 #: two cores (docs/neighbors.md)
 AFFORDABLE = 2e11
-#: choosing the nearest costs as much as this many more columns
-CHOOSING = 30
 #: up to so many columns a tree finds exact neighbours without comparing all pairs
 TREE_COLUMNS = 8
 
@@ -35,6 +34,7 @@ def find_neighbors(
     search: Literal["auto", "exact", "approximate"] = "auto",
     random_state: int | None = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Neighbors:
     """The k nearest rows of ``among`` for each row of X, exactly or nearly so.
 
@@ -42,7 +42,8 @@ def find_neighbors(
     compares all pairs unless that takes more than some ten seconds; then it is as
     ``approximate_neighbors``, which dense rows and the euclidean, cosine and
     correlation metrics have. Others are compared exactly, with an
-    ``ExactSearchWarning``.
+    ``ExactSearchWarning``. ``verbose`` shows how far the search is, as in the
+    estimators.
 
     Examples
     --------
@@ -53,6 +54,7 @@ def find_neighbors(
     ([1, 0, 1], 1.0)
     """
     check_search(metric, search, random_state, n_jobs)
+    how: dict[str, Any] = {"metric": metric, "among": among, "n_jobs": n_jobs}
     unserved = _not_served(X, metric) or _not_served(among, metric)
     if search == "approximate" and unserved:
         raise GraphfoldError(
@@ -61,9 +63,8 @@ def find_neighbors(
         )
     costly = search == "auto" and cost(X, X if among is None else among) > AFFORDABLE
     if search == "approximate" or (costly and not unserved):
-        return approximate_neighbors(
-            X, k, metric=metric, among=among, random_state=random_state, n_jobs=n_jobs
-        )
+        with shown(verbose, "find_neighbors"):
+            return approximate_neighbors(X, k, random_state=random_state, **how)
     if costly:
         n = X.shape[0] if among is None else among.shape[0]
         warn(
@@ -71,7 +72,8 @@ def find_neighbors(
             f'search takes {unserved}; search="exact" says that this is meant',
             ExactSearchWarning,
         )
-    return Neighbors(*nearest_rows(X, k, metric=metric, among=among, n_jobs=n_jobs))
+    with shown(verbose, "find_neighbors"):
+        return Neighbors(*nearest_rows(X, k, **how))
 
 
 def check_search(metric: Any, search: Any, random_state: Any, n_jobs: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.progress import counted
 
 METRICS = (
     "euclidean",
@@ -21,6 +22,11 @@ METRICS = (
 #: scikit-learn has no search by these among sparse rows
 _DENSE_METRICS = ("chebyshev", "hamming", "jaccard")
 _STRIP_BYTES = 2**26
+#: numbers read for one block of an exact search, a fraction of a second; its rows are
+#: a multiple of this; choosing the nearest costs as much as so many more columns
+_BLOCK_NUMBERS, _TILE, CHOOSING = 2**32, 256, 30
+#: a tree asks for a few rows only, whatever their number
+_ROWS_OF_TREE = 2**14
 
 
 def nearest_rows(
@@ -46,7 +52,7 @@ def nearest_rows(
         if among is not None:
             queries = with_marked_zeros(standard_rows(X, metric))
         search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs, algorithm="brute")
-        distances, indices = search.fit(reference).kneighbors(queries)
+        distances, indices = _block_by_block(search.fit(reference), queries, reference)
         return distances**2 / 2, indices
     if metric in _DENSE_METRICS:
         reference, X = (p.toarray() if sp.issparse(p) else p for p in (reference, X))
@@ -57,7 +63,46 @@ def nearest_rows(
     search = NearestNeighbors(
         n_neighbors=k, metric=metric, algorithm=algorithm, n_jobs=n_jobs
     )
-    return search.fit(reference).kneighbors(None if among is None else X)
+    queries = None if among is None else X
+    return _block_by_block(search.fit(reference), queries, reference)
+
+
+def _block_by_block(search: Any, queries: Any, reference: Any) -> tuple[Array, Array]:
+    """What a search finds, so that it can be followed and interrupted.
+
+    Without queries the rows of the reference search each other, and none finds itself.
+    """
+    rows = reference if queries is None else queries
+    most = _BLOCK_NUMBERS // (reference.shape[0] * (reference.shape[1] + CHOOSING))
+    size = max(most // _TILE, 2) * _TILE  # as scikit-learn cuts them: the same digits
+    if search.algorithm != "brute":
+        size = max(size, _ROWS_OF_TREE)
+    if rows.shape[0] <= size:
+        return search.kneighbors(queries)
+    k = search.n_neighbors
+    parts = []
+    for block in counted("comparing rows", row_blocks(rows.shape[0], size)):
+        if queries is not None:
+            parts.append(search.kneighbors(rows[block]))
+        else:
+            found = search.kneighbors(rows[block], k + 1)
+            parts.append(_without_themselves(found, block))
+    distances, indices = zip(*parts, strict=True)
+    return np.concatenate(distances), np.concatenate(indices)
+
+
+def _without_themselves(
+    found: tuple[Array, Array], block: slice
+) -> tuple[Array, Array]:
+    """Neighbours of some rows but for the row itself.
+
+    Of more copies than neighbours the row itself may be missing: then the first goes.
+    """
+    distances, indices = found
+    others = indices != np.arange(block.start, block.stop)[:, None]
+    others[others.all(axis=1), 0] = False
+    shape = (len(indices), -1)
+    return distances[others].reshape(shape), indices[others].reshape(shape)
 
 
 def standard_rows(X: Any, metric: str) -> Any:

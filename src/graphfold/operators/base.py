@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.progress import counted
 
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-np.inf, np.inf)
@@ -101,7 +102,7 @@ def unit_columns(n: int, columns: slice, dtype: np.dtype[Any]) -> Array:
 def entries_by_products(operator: SymmetricOperator) -> Array:
     """The entries by n products, for operators that have no cheaper way."""
     entries = np.empty((operator.n, operator.n), dtype=operator.dtype)
-    for columns in row_blocks(operator.n, 256):
+    for columns in counted("entries", row_blocks(operator.n, 256)):
         unit = unit_columns(operator.n, columns, operator.dtype)
         entries[:, columns] = operator.apply(unit)
     return entries
@@ -110,7 +111,7 @@ def entries_by_products(operator: SymmetricOperator) -> Array:
 def diagonal_by_products(operator: SymmetricOperator) -> Array:
     """The diagonal by n products, for operators that have no cheaper way."""
     diagonal = np.empty(operator.n, dtype=operator.dtype)
-    for columns in row_blocks(operator.n, 256):
+    for columns in counted("diagonal", row_blocks(operator.n, 256)):
         product = operator.apply(unit_columns(operator.n, columns, operator.dtype))
         diagonal[columns] = np.diagonal(product[columns])
     return diagonal

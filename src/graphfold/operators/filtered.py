@@ -16,6 +16,7 @@ from graphfold.operators.base import (
     diagonal_by_products,
     entries_by_products,
 )
+from graphfold.progress import counted
 
 ScalarFunction = Callable[[Array], Array]
 
@@ -112,7 +113,7 @@ class ChebyshevFunction(SymmetricOperator):
         add_multiple(newer, -middle, V)
         newer *= 1 / radius
         add_multiple(product, self.coefficients[1], newer)
-        for coefficient in self.coefficients[2:]:
+        for coefficient in counted("polynomial", self.coefficients[2:], "product"):
             # in place: room for every multiple would cost more than the products
             following = self.operator.apply(newer)
             add_multiple(following, -middle, newer)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, final
 
 import numpy as np
 
 from graphfold.arrays import Array, row_blocks
 from graphfold.operators.base import UNBOUNDED, Bounds, SymmetricOperator
-from graphfold.threads import blas, n_threads
+from graphfold.progress import counted, stage
+from graphfold.threads import in_shares, n_threads
 
 BlockFunction = Callable[[Any, Any], Array]
 #: values of the rows of two slices, written into the room that is given where it helps
@@ -62,19 +62,29 @@ class TiledKernel(SymmetricOperator):
         pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
         workers = min(n_threads(), len(pairs))
         shares = [pairs[k::workers] for k in range(workers)]
-        if workers < 2:
-            return self._share(V, blocks, pairs)
-        alone = blas().limit(limits=1, user_api="blas")
-        with alone, ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(lambda s: self._share(V, blocks, s), shares))
+        with stage("kernel product", len(pairs), "tile") as step:
+            if workers < 2:
+                return self._share(V, blocks, pairs, lambda: step() and False)
+            parts = in_shares(
+                lambda pairs, tally: self._share(V, blocks, pairs, tally.add),
+                shares,
+                step,
+            )
         for part in parts[1:]:
             parts[0] += part
         return parts[0]
 
     def _share(
-        self, V: Array, blocks: Sequence[slice], pairs: Sequence[tuple[int, int]]
+        self,
+        V: Array,
+        blocks: Sequence[slice],
+        pairs: Sequence[tuple[int, int]],
+        tile_done: Callable[[], bool],
     ) -> Array:
-        """What the tiles of some pairs of blocks add to the product."""
+        """What the tiles of some pairs of blocks add to the product.
+
+        ``tile_done`` is called after each of them; True ends it.
+        """
         product = np.zeros(V.shape, dtype=np.result_type(V, self.dtype))
         room = np.empty(self.strip * self.strip, dtype=self.dtype)
         for i, j in pairs:
@@ -84,6 +94,8 @@ class TiledKernel(SymmetricOperator):
             product[rows] += tile @ V[columns]
             if i != j:
                 product[columns] += tile.T @ V[rows]
+            if tile_done():
+                break
         return product
 
     def diagonal(self) -> Array:
@@ -91,7 +103,7 @@ class TiledKernel(SymmetricOperator):
 
     def entries(self) -> Array:
         entries = np.empty((self.n, self.n), dtype=self.dtype)
-        for rows in row_blocks(self.n, self.strip):
+        for rows in counted("kernel", row_blocks(self.n, self.strip)):
             entries[rows] = self.block(self.X[rows], self.X)
         return entries
 

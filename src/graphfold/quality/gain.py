@@ -15,6 +15,7 @@ from graphfold.arrays import Array
 from graphfold.errors import GraphError, GraphfoldError
 from graphfold.estimators.rows import graph_of_rows, labels_of_rows
 from graphfold.graphs import Graph
+from graphfold.progress import counted, shown
 from graphfold.quality.distances import (
     read_rows,
     squared_distances,
@@ -104,6 +105,7 @@ def graph_gain(
     n_copies: int = 99,
     n_edges: int = 20,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> GraphGain | dict[Any, GraphGain]:
     """Whether a graph knows something about the rows of X, before anything is fitted.
 
@@ -130,6 +132,9 @@ def graph_gain(
     random_state : int, RandomState or Generator, default=None
         The same number gives the same answer for a graph, alone or among others; None
         is one fixed number.
+    verbose : int, default=0
+        1 shows on a terminal how many copies have been looked at; 2 writes it as
+        lines to the standard error stream, wherever that goes.
 
     Returns
     -------
@@ -173,10 +178,12 @@ def graph_gain(
         matched[name] = graph_of_rows(one, labels, n)
     Z, n_varying = _standardised(rows)
     seed = rng.integers(2**62)  # one for all: no answer depends on the other graphs
-    gains = {
-        name: _gain(Z, n_varying, one, n_copies, n_edges, np.random.default_rng(seed))
-        for name, one in matched.items()
-    }
+    how = (n_copies, n_edges)
+    with shown(verbose, "graph_gain"):
+        gains = {
+            name: _gain(Z, n_varying, one, *how, np.random.default_rng(seed))
+            for name, one in matched.items()
+        }
     return gains if _is_several(graph) else gains["graph"]
 
 
@@ -201,7 +208,7 @@ def _gain(
 
     middle = swap_ends(first, second, n, rng)
     null = np.empty(n_copies)
-    for copy in range(n_copies):
+    for copy in counted("rewired copies", range(n_copies), "copy"):
         ends = swap_ends(*middle, n, rng)
         null[copy] = share @ squared_distances(Z, *ends) / all_pairs
 

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from graphfold import check
 from graphfold.arrays import Array, row_blocks
 from graphfold.errors import GraphfoldError
-from graphfold.estimators.rows import graph_of_rows, labels_of_rows
 from graphfold.neighbors import find_neighbors
 from graphfold.neighbors.approximate import APPROXIMATE_METRICS
 from graphfold.neighbors.search import standard_rows, with_marked_zeros
+from graphfold.progress import shown
 from graphfold.quality.distances import read_rows, squared_distances, squared_lengths
-from graphfold.quality.rewiring import given_graph, random_generator
-from graphfold.threads import in_order
+from graphfold.quality.rewiring import random_generator
+from graphfold.threads import blocks
 
 _NUMBERS = 2**21  # of a block of distances; each thread holds one
 _ROWS = 2**14  # whose neighbours are compared at a time
@@ -39,7 +39,12 @@ class KeptNeighbors(NamedTuple):
 
 
 def neighbors_kept(
-    X: Any, Z: Any, n_neighbors: int = 10, *, metric: str = "euclidean"
+    X: Any,
+    Z: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    verbose: int = 0,
 ) -> KeptNeighbors:
     """The nearest rows of each row of X, and which of them are still near in Z.
 
@@ -53,6 +58,8 @@ def neighbors_kept(
         How many nearest rows count, in X and in Z.
     metric : {"euclidean", "cosine", "correlation"}, default="euclidean"
         What near means in X; in Z distances are Euclidean.
+    verbose : int, default=0
+        1 shows on a terminal how far it is, 2 writes lines to the error stream.
 
     Returns
     -------
@@ -76,7 +83,8 @@ def neighbors_kept(
     ([1, 0, 3, 2], [False, False, False, False])
     """
     X, Z, k = _read(X, Z, n_neighbors, metric)
-    indices, near = _nearest(X, k), _nearest(Z, k)
+    with shown(verbose, "neighbors_kept"):
+        indices, near = nearest_others(X, k), nearest_others(Z, k)
     kept = np.empty(indices.shape, dtype=bool)
     for rows in row_blocks(len(indices), _ROWS):
         pairs = indices[rows, :, None] == near[rows, None, :]
@@ -85,7 +93,12 @@ def neighbors_kept(
 
 
 def neighbor_overlap(
-    X: Any, Z: Any, n_neighbors: int = 10, *, metric: str = "euclidean"
+    X: Any,
+    Z: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    verbose: int = 0,
 ) -> Array:
     """Share of the nearest rows in X that are among the nearest in Z, row by row.
 
@@ -106,7 +119,8 @@ def neighbor_overlap(
     >>> bool(neighbor_overlap(X, X[:, :2]).mean() < 0.7)
     True
     """
-    kept = neighbors_kept(X, Z, n_neighbors, metric=metric).kept
+    how: dict[str, Any] = {"metric": metric, "verbose": verbose}
+    kept = neighbors_kept(X, Z, n_neighbors, **how).kept
     return np.asarray(kept.mean(axis=1))
 
 
@@ -118,6 +132,7 @@ def trustworthiness(
     metric: str = "euclidean",
     sample: int | None = 2000,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> Array:
     """How far each row can trust its neighbours in an embedding.
 
@@ -146,6 +161,8 @@ def trustworthiness(
         on average, a single row may even fall slightly below 0.
     random_state : int, RandomState or Generator, default=None
         Of the sample; None is one fixed number.
+    verbose : int, default=0
+        1 shows on a terminal how far it is, 2 writes lines to the error stream.
 
     Returns
     -------
@@ -181,69 +198,16 @@ def trustworthiness(
     if sample is not None:
         sample = check.integer_between("sample", sample, 2 * k + 2, 2**62)
     rng = random_generator(random_state)
-    near = _nearest(Z, k)
-    if sample is None or n <= sample:
-        cost = _costs(partial(_cost_among_all, X, squared_lengths(X), near, k), n, n)
-    else:
-        chosen = np.sort(rng.choice(n, sample, replace=False))
-        true = _nearest(X, k)
-        count = partial(_cost_among_sample, X, chosen, near, true)
-        cost = _costs(count, n, sample)
+    with shown(verbose, "trustworthiness"):
+        near = nearest_others(Z, k)
+        if sample is None or n <= sample:
+            count = partial(_cost_among_all, X, squared_lengths(X), near, k)
+            cost = _costs(count, n, n)
+        else:
+            chosen = np.sort(rng.choice(n, sample, replace=False))
+            count = partial(_cost_among_sample, X, chosen, near, nearest_others(X, k))
+            cost = _costs(count, n, sample)
     return np.asarray(1 - cost * 2 / (k * (2 * n - 3 * k - 1)))
-
-
-def edge_overlap(
-    graph: Any, Z: Any, n_neighbors: int = 10, *, node_ids: Any = None
-) -> Array:
-    """Share of the links of each row that an embedding draws as near.
-
-    A row with m links has its max(m, n_neighbors) nearest rows in Z looked at: a row
-    that is linked to all of a crowd need not have it within n_neighbors.
-
-    Parameters
-    ----------
-    graph : Graph or anything Graph takes
-        Rows meet nodes by label, as in the estimators; rows without labels meet a graph
-        without labels by position. Negative weights do not say near: such links are
-        left out.
-    Z : array or DataFrame of shape (n, d)
-        The embedding.
-    n_neighbors : int, default=10
-        How many nearest rows count, at least.
-    node_ids : sequence, default=None
-        Labels of the rows; None takes the index of a DataFrame.
-
-    Returns
-    -------
-    array of shape (n,)
-        NaN for rows without links.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphfold import Graph
-    >>> from graphfold.quality import edge_overlap
-    >>> Z = np.arange(6.0)[:, None]
-    >>> edge_overlap(Graph([(0, 1), (1, 2), (2, 5), (3, 4)]), Z, 2).tolist()
-    [1.0, 1.0, 0.5, 1.0, 1.0, 0.0]
-    """
-    found = given_graph(graph)
-    rows = read_rows("Z", Z)
-    n = rows.shape[0]
-    k = check.integer_between("n_neighbors", n_neighbors, 1, n - 1, f"{n} rows")
-    labels = labels_of_rows(Z, node_ids, found, n)
-    links = graph_of_rows(found, labels, n).to_scipy().tocoo()
-    positive = links.data > 0
-    first, second = links.row[positive], links.col[positive]
-    degrees = np.bincount(first, minlength=n)
-    kept = np.zeros(n, dtype=np.int64)
-    for members, size in _by_degree(degrees, k):
-        near = _nearest(rows, size, members)
-        near[np.arange(size) >= np.maximum(degrees[members], k)[:, None]] = -1
-        theirs = np.isin(first, members)
-        kept += _found_among(first[theirs], second[theirs], members, near, n)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(kept / np.where(degrees, degrees, np.nan))
 
 
 # -- rows and the nearest of them ----------------------------------------------
@@ -266,7 +230,7 @@ def _read(X: Any, Z: Any, n_neighbors: Any, metric: Any) -> tuple[Any, Any, int]
     return X, Z, k
 
 
-def _nearest(X: Any, k: int, rows: Array | None = None) -> Array:
+def nearest_others(X: Any, k: int, rows: Array | None = None) -> Array:
     """Indices of the k nearest other rows of X, for all rows or for these."""
     if rows is None or len(rows) == X.shape[0]:
         return np.asarray(find_neighbors(X, k).indices, dtype=np.int32)
@@ -282,9 +246,10 @@ def _nearest(X: Any, k: int, rows: Array | None = None) -> Array:
 def _costs(cost_of: Any, n: int, n_columns: int) -> Array:
     """What the intruders of all rows cost, found block by block."""
     cost = np.empty(n)
-    blocks = list(row_blocks(n, max(1, _NUMBERS // n_columns)))
-    for rows, part in zip(blocks, in_order(cost_of, blocks), strict=True):
-        cost[rows] = part
+    pieces = list(row_blocks(n, max(1, _NUMBERS // n_columns)))
+    with blocks("ranks of neighbours", cost_of, pieces) as parts:
+        for rows, part in zip(pieces, parts, strict=True):
+            cost[rows] = part
     return cost
 
 
@@ -353,29 +318,3 @@ def _n_nearer(distances: Array, limits: Array) -> Array:
         np.count_nonzero(distances < limit[:, None], axis=1) for limit in limits.T
     ]
     return np.stack(counts, axis=1)
-
-
-# -- links ---------------------------------------------------------------------
-
-
-def _by_degree(degrees: Array, k: int) -> Any:
-    """Rows with links in groups, and how many nearest rows a group has looked at.
-
-    Sizes double, so that no row has more than twice its links looked up.
-    """
-    most, n = int(degrees.max()), len(degrees)
-    low, size = 0, k
-    while low < most:
-        members = np.flatnonzero((degrees > low) & (degrees <= size))
-        if len(members):
-            yield members, min(size, n - 1)
-        low, size = size, 2 * size
-
-
-def _found_among(
-    first: Array, second: Array, members: Array, near: Array, n: int
-) -> Array:
-    """How many links of each row end at one of its nearest rows."""
-    looked_at = members[:, None].astype(np.int64) * n + near
-    hit = np.isin(first.astype(np.int64) * n + second, looked_at[near >= 0])
-    return np.bincount(first[hit], minlength=n)

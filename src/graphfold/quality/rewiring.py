@@ -12,11 +12,17 @@ from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.estimators.statement import generator
 from graphfold.graphs import Graph, GraphRecipe
+from graphfold.progress import counted, shown
 
 SWAPS_PER_EDGE = 10
 
 
-def rewired(graph: Any, random_state: Any = None, n_swaps: int | None = None) -> Graph:
+def rewired(
+    graph: Any,
+    random_state: Any = None,
+    n_swaps: int | None = None,
+    verbose: int = 0,
+) -> Graph:
     """A random graph in which every node has as many edges as in this one.
 
     A swap takes two edges a - b and c - d and makes them a - d and c - b, unless that
@@ -35,6 +41,9 @@ def rewired(graph: Any, random_state: Any = None, n_swaps: int | None = None) ->
         How many swaps are tried in all, successful or not (at least so many: a round
         of them is never cut); None is 10 for each edge, after which nothing of the old
         graph but its degrees is left in practice.
+    verbose : int, default=0
+        1 shows on a terminal how far it is; 2 writes it as lines to the standard error
+        stream, wherever that goes.
 
     Returns
     -------
@@ -67,7 +76,8 @@ def rewired(graph: Any, random_state: Any = None, n_swaps: int | None = None) ->
     if n_swaps is not None:
         n_swaps = check.integer_between("n_swaps", n_swaps, 0, 2**62)
     rng = random_generator(random_state)
-    first, second = swap_ends(first, second, n, rng, n_swaps)
+    with shown(verbose, "rewired"):
+        first, second = swap_ends(first, second, n, rng, n_swaps)
     upper = sp.coo_array((weights, (first, second)), shape=(n, n)).tocsr()
     labels = found.nodes if found.has_labels else None
     return Graph._unchecked(upper + upper.T, labels)
@@ -124,7 +134,7 @@ def swap_ends(
     n_swaps = SWAPS_PER_EDGE * m if n_swaps is None else n_swaps
     ends = np.concatenate([first, second])
     keys = _keys(first, second, n)
-    for _ in range(-(-n_swaps // n_pairs)):
+    for _ in counted("swapping ends", range(-(-n_swaps // n_pairs)), "round"):
         _swap_round(ends, keys, n, n_pairs, rng)
     return ends[:m], ends[m:]
 

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import scipy.sparse.linalg
 
+from graphfold.progress import stage
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
 
 
@@ -21,6 +22,7 @@ def lobpcg(request: Request) -> Eigenpairs:
 
     def product(V: np.ndarray) -> np.ndarray:
         nonlocal n_products, n_rounds
+        step()
         V = V.reshape(M.n, -1)
         n_products += V.shape[1]
         n_rounds += 1
@@ -31,7 +33,7 @@ def lobpcg(request: Request) -> Eigenpairs:
     )
     block = request.random_block(min(d + 2, M.n)).astype(np.float64)
     Y = request.avoid.astype(np.float64) if request.avoid.shape[1] else None
-    with warnings.catch_warnings():
+    with stage("LOBPCG", unit="product") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # we judge its answer by our own residuals
         size = float(np.linalg.norm(product(block), ord=2))
         values, vectors = scipy.sparse.linalg.lobpcg(

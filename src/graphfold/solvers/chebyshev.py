@@ -21,7 +21,7 @@ from graphfold.solvers.result import (
     relative_residuals,
     value_after,
 )
-from graphfold.threads import in_order
+from graphfold.threads import blocks
 
 TINY = float(np.finfo(np.float32).tiny)
 #: rows of a sum in double precision
@@ -126,9 +126,10 @@ def rayleigh_ritz_of_any(Q: Array, MQ: Array) -> tuple[Array, Array]:
         wide = Q[rows].astype(np.float64)
         return wide.T @ wide, wide.T @ MQ[rows].astype(np.float64)
 
-    for own, other in in_order(products, row_blocks(len(Q), BLOCK)):
-        gram += own
-        T += other
+    with blocks("Rayleigh-Ritz", products, row_blocks(len(Q), BLOCK)) as parts:
+        for own, other in parts:
+            gram += own
+            T += other
     W = inverse_root(gram, 1e-13)
     values, S = small_eigenbasis(W.T @ ((T + T.T) / 2) @ W)
     return values[::-1], np.ascontiguousarray((W @ S)[:, ::-1])

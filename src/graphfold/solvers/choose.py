@@ -13,6 +13,7 @@ from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.operators import SymmetricOperator
 from graphfold.operators.inverse import factors_stay_sparse
+from graphfold.progress import Stage, stage
 from graphfold.solvers.borrowed import lobpcg
 from graphfold.solvers.chebyshev import chebyshev_filtered
 from graphfold.solvers.dense import lapack
@@ -86,6 +87,8 @@ def top_eigenpairs(
     needed: int | None = None,
     observer: Observer | None = None,
     bottom: float | None = None,
+    name: str = "",
+    stoppable: bool = False,
 ) -> Eigenpairs:
     """The d algebraically largest eigenpairs of M.
 
@@ -113,6 +116,10 @@ def top_eigenpairs(
         Called with an ``Iteration`` after each round; returning True stops.
     bottom : float, default=None
         A bound of the spectrum from below, where more is known than M tells.
+    name : str, default=""
+        What the rounds are reported as; nothing is reported without it.
+    stoppable : bool, default=False
+        Whether who hears the reports may stop the solver.
 
     Examples
     --------
@@ -135,14 +142,13 @@ def top_eigenpairs(
         observer=observer,
         bottom=bottom,
     )
-    if (
-        solver == "auto"
-        and choice.solver == "krylov"
-        and request.max_iter > MOST_ROUNDS
-    ):
-        pairs, choice = _krylov_while_it_lasts(request, choice)
-    else:
-        pairs = _SOLVERS[choice.solver](request)
+    with stage(name, unit="round") as step:
+        request = replace(request, observer=_Reported(observer, step, stoppable))
+        judged = solver == "auto" and choice.solver == "krylov"
+        if judged and request.max_iter > MOST_ROUNDS:
+            pairs, choice = _krylov_while_it_lasts(request, choice)
+        else:
+            pairs = _SOLVERS[choice.solver](request)
     return replace(pairs, solver=choice.solver, reason=choice.reason)
 
 
@@ -161,6 +167,17 @@ def _krylov_while_it_lasts(
         n_products=pairs.n_products + found.n_products,
     )
     return pairs, Choice("shift-invert", "M is sparse, and products alone were slow")
+
+
+class _Reported:
+    """Tells each round to whoever hears, and to the observer that was given."""
+
+    def __init__(self, observer: Observer | None, step: Stage, stoppable: bool):
+        self._observer, self._step, self._stoppable = observer, step, stoppable
+
+    def __call__(self, iteration: Iteration) -> bool:
+        stop = self._step(f"residual {iteration.residual:.2e}") and self._stoppable
+        return bool(self._observer and self._observer(iteration)) or stop
 
 
 class _Pace:

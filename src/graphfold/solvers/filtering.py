@@ -9,6 +9,7 @@ import scipy.linalg
 
 from graphfold.arrays import Array, add_multiple
 from graphfold.operators import SymmetricOperator
+from graphfold.progress import counted
 
 LANCZOS_STEPS = 12
 #: a gap this small, beside what a filter of its degree can tell apart, is none
@@ -46,7 +47,7 @@ def chebyshev_filter(
     degree = min(degree, bearable_degree((top - middle) / radius, V.dtype))
     sigma = first = radius / (top - middle)
     older, newer = V, (MV - middle * V) * (first / radius)
-    for _ in range(degree - 1):
+    for _ in counted("filter", range(degree - 1), "product"):
         following_sigma = 1 / (2 / first - sigma)
         following = M.apply(newer)
         add_multiple(following, -middle, newer)

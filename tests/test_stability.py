@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 
 import graphfold
-from graphfold import datasets, errors, kernels, quality, responses
+from graphfold import ad, datasets, errors, kernels, plot, quality, responses
 
 LIST = Path(__file__).parent / "public_names.txt"
 MODULES = {
     "": graphfold,
+    "ad.": ad,
     "datasets.": datasets,
     "errors.": errors,
     "kernels.": kernels,
+    "plot.": plot,
     "quality.": quality,
     "responses.": responses,
 }

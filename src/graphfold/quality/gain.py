@@ -306,7 +306,7 @@ def _named_graphs(graph: Any) -> dict[Any, Graph]:
         if one.is_signed:
             raise GraphError(
                 f"graph must have weights of at least 0; {name!r} has negative ones: "
-                "clip them or take absolute values"
+                'make it with Graph(..., negative="clip") or "abs"'
             )
     return found
 

@@ -1,0 +1,56 @@
+"""The exact search in blocks: what one call of scikit-learn finds."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import NearestNeighbors
+
+from graphfold.neighbors import search
+from graphfold.neighbors.search import METRICS, nearest_rows
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Blocks of 512 rows, for trees too."""
+    monkeypatch.setattr(search, "_BLOCK_NUMBERS", 1)
+    monkeypatch.setattr(search, "_ROWS_OF_TREE", 1)
+
+
+@pytest.fixture
+def X(rng):
+    return rng.integers(0, 3, (1300, 20)).astype(float)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("n_columns", [3, 20])
+@pytest.mark.parametrize("themselves", [True, False])
+def test_blocks_find_what_one_call_finds(
+    X, rng, metric, n_columns, themselves, in_blocks, monkeypatch
+):
+    """Many rows are equal where there are 3 columns, none where there are 20."""
+    X = X[:, :n_columns]
+    if n_columns == 20:
+        X = X + rng.standard_normal(X.shape) / 10
+    among = None if themselves else X[:700]
+    found = nearest_rows(X, 5, metric=metric, among=among)
+    monkeypatch.setattr(search, "_BLOCK_NUMBERS", 2**60)
+    whole = nearest_rows(X, 5, metric=metric, among=among)
+    assert_allclose(found[0], whole[0], atol=1e-7)
+    assert found[0].dtype == whole[0].dtype
+    if n_columns == 20 and metric not in ("hamming", "jaccard"):  # no ties
+        assert_array_equal(found[1], whole[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_row_finds_itself_also_among_many_copies(rng, dtype, in_blocks):
+    X = np.repeat(rng.standard_normal((5, 20)), 300, axis=0).astype(dtype)
+    distances, indices = nearest_rows(X, 4)
+    assert not (indices == np.arange(len(X))[:, None]).any()
+    assert_allclose(distances, 0, atol=1e-3)
+
+
+def test_sparse_rows_in_blocks(X, in_blocks):
+    rows = sp.csr_array(X)
+    expected = NearestNeighbors(n_neighbors=5).fit(rows).kneighbors()[0]
+    assert_allclose(nearest_rows(rows, 5)[0], expected, atol=1e-9)

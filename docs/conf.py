@@ -31,8 +31,8 @@ numpydoc_class_members_toctree = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# examples named plot_NN_data_* read real data sets, which no package brings: where those
-# are not at hand, the pages show their code alone
+# examples named plot_NN_data_* read real data sets, which no package brings: where they
+# are not at hand, those pages show their code alone
 REAL_DATA = bool(os.environ.get("GRAPHFOLD_DATA"))
 
 sphinx_gallery_conf = {

@@ -82,8 +82,7 @@ print(f"GraphKernelPCA with the geodesic kernel: place {same:.2f}")
 # --------------------------
 #
 # A plane with a hole around a knot, in 100 dimensions with noise. For each point we
-# have been told two others that are of the same surface; one in five times that is not
-# true.
+# have been told two others of the same surface; one in five times these are any two.
 
 X, surface = datasets.two_manifolds("plane", random_state=0)
 rng = np.random.default_rng(0)

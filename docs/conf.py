@@ -38,7 +38,7 @@ REAL_DATA = bool(os.environ.get("GRAPHFOLD_DATA"))
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "filename_pattern": r"/plot_" if REAL_DATA else r"/plot_\d+_(?!data_)",
+    "filename_pattern": r"/plot_" if REAL_DATA else r"/plot_(?!\d\d_data_)",
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("graphfold",),

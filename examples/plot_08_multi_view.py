@@ -121,11 +121,5 @@ one = f"{min(accuracy.values()):.0%} to {max(accuracy.values()):.0%}"
 only = f"{min(alone.values()):.0%} to {max(alone.values()):.0%}"
 print(
     f"Placed by all three views, {best:.0%} of the new digits are told; by one view "
-<<<<<<< HEAD
-    f"{min(accuracy.values()):.0%} to {max(accuracy.values()):.0%}, about as many as "
-    f"by a model of that view only ({min(alone.values()):.0%} to "
-    f"{max(alone.values()):.0%})."
-=======
     f"{one}, about as many as by a model of that view only ({only})."
->>>>>>> a825f61b4e1b2a7e220f841a72d5e5e708d66f7f
 )

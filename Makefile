@@ -106,4 +106,4 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf dist .venv .venv-release .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build demo.png demo.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist .venv .venv-release .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

@@ -172,3 +172,17 @@ def test_a_solver_says_why_it_was_chosen():
     model = GraphKernelPCA(2, landmarks=50).fit(X)
     assert "in the span" in model.solver_reason_
     assert "span" in model.plan(X).reason
+
+
+@pytest.mark.parametrize("n_landmarks", [100, 200])
+def test_the_batch_of_the_landmarks_is_no_measure_of_the_next(n_landmarks):
+    """Landmarks saw all of themselves, so that a second batch like it seemed new."""
+    X = np.random.default_rng(0).standard_normal((1000, 30))
+    model = GraphKernelPCA(2, landmarks=X[:n_landmarks])
+    model.partial_fit(X[:200]).partial_fit(X[200:400]).partial_fit(X[400:])
+    model.refresh()  # a DriftWarning would be an error
+    lost = model.drift_.lost
+    assert np.isnan(lost[0]) == (n_landmarks == 200)
+    assert np.nanmax(lost) - np.nanmin(lost) < 0.05
+    model = GraphKernelPCA(2, landmarks=X[:n_landmarks])
+    model.partial_fit(X[:200]).partial_fit(X[200:400]).refresh()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphfold import io
-from graphfold.arrays import Array
+from graphfold.arrays import Array, row_fingerprints
 from graphfold.errors import DriftWarning, warn
 from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.progress import counted
@@ -30,7 +30,8 @@ class DriftReport:
     batches : array
         Numbers of the batches.
     lost : array
-        Share of the batch's variance in feature space that the landmarks do not see.
+        Share of the batch's variance in feature space that the landmarks do not see,
+        landmarks left out; NaN of a batch of nothing but landmarks.
     shift : array
         Squared distance between the mean of the batch and the mean of all, in units
         of the variance of all: 0 is no drift, 1 as far as a typical row.
@@ -43,9 +44,10 @@ class DriftReport:
     @property
     def news(self) -> float:
         """How much more of the last batch is lost than of a typical one before it."""
-        if len(self.lost) < 2:
+        before = self.lost[:-1][np.isfinite(self.lost[:-1])]
+        if not len(before) or np.isnan(self.lost[-1]):
             return 0.0
-        return float(self.lost[-1] - np.median(self.lost[:-1]))
+        return float(self.lost[-1] - np.median(before))
 
     def __str__(self) -> str:
         lines = ["batch   lost    shift"]
@@ -71,7 +73,7 @@ def drift_report(
         sample = X[rows.start : rows.stop : step]
         found = np.hstack([part.of_block(sample) for part in features])
         wide = found.astype(np.float64)
-        lost.append(np.mean([part.lost_share(sample) for part in features]))
+        lost.append(_lost_share(sample, features))
         means.append(wide.mean(axis=0))
         squares.append(float(np.square(wide).sum(axis=1).mean()))
         counts.append(rows.stop - rows.start)
@@ -81,6 +83,15 @@ def drift_report(
     gaps = np.square(np.array(means) - centre).sum(axis=1)
     shift = gaps / variance if variance > 0 else np.zeros(len(gaps))
     return DriftReport(np.array(numbers), np.array(lost), shift)
+
+
+def _lost_share(sample: Any, features: Sequence[LandmarkFeatures]) -> float:
+    """Landmarks see all of themselves: the batch they came from would look known."""
+    landmarks = np.concatenate([row_fingerprints(part.rows) for part in features])
+    others = ~np.isin(row_fingerprints(sample), landmarks)
+    if not others.any():
+        return np.nan
+    return float(np.mean([part.lost_share(sample[others]) for part in features]))
 
 
 def warn_of_news(report: DriftReport) -> None:

@@ -71,9 +71,10 @@ class Plan:
         else:
             what = f"{self.storage} kernel of {self.n:,} rows"
         peak = f"{self.peak_bytes / 2**20:,.0f} MB beyond the data"
+        digits = ",.0f" if self.seconds >= 10 else ".2g"
         return (
             f"{what}, solver {self.solver} ({self.reason}); about {peak} and "
-            f"{self.seconds:.2g} s"
+            f"{self.seconds:{digits}} s"
         )
 
 

@@ -85,6 +85,7 @@ class Tensor:
     def __init__(self, values):
         self._values = np.asarray(values)
         self.shape = self._values.shape
+        self.dtype = f"tensor.{self._values.dtype}"  # no dtype of NumPy
 
     def __array__(self, dtype=None, copy=None):
         return self._values if dtype is None else self._values.astype(dtype)

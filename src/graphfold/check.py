@@ -94,3 +94,23 @@ def table(name: str, X: Any) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr()
     return X if hasattr(X, "dtype") else np.asarray(X)
+
+
+def no_tensor(name: str, values: Any) -> Any:
+    """The NumPy array behind a tensor of another library; all else as it is.
+
+    scikit-learn does not know a tensor's dtype and makes float64 of its float32.
+    """
+    if not hasattr(values, "__array__") or hasattr(values, "columns"):
+        return values
+    if isinstance(getattr(values, "dtype", np.dtype(float)), np.dtype):
+        return values
+    try:
+        return np.asarray(values)
+    except (TypeError, RuntimeError) as error:
+        raise GraphfoldError(
+            f"{name} must be a dense tensor on the CPU that needs no gradient; got a "
+            f"{type(values).__name__} that NumPy cannot read ({error}): detach it, "
+            "move it to the CPU, or pass the edges of a sparse one to "
+            "Graph.from_edge_index"
+        ) from None

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from graphfold import Graph, GraphKernelPCA
+from graphfold import FastRobustGraphPCA, Graph, GraphKernelPCA, LaplacianEigenmaps
+from graphfold.errors import GraphfoldError
 from tests.helpers import Tensor
 
 
@@ -54,6 +55,31 @@ def test_edge_index_of_both_directions(samples, wrap):
     graph = Graph.from_edge_index(wrap(both), num_nodes=len(samples.X))
     Z = GraphKernelPCA(2, kernel="linear", graph=graph).fit_transform(wrap(samples.X))
     assert_allclose(Z, samples.embedding, atol=1e-9)
+
+
+def test_a_tensor_keeps_its_precision(samples):
+    X = Tensor(samples.X.astype(np.float32))
+    for model in (GraphKernelPCA(2), FastRobustGraphPCA(2), LaplacianEigenmaps(2)):
+        assert model.fit_transform(X).dtype == np.float32
+
+
+class OnADevice(Tensor):
+    """A tensor that NumPy cannot read."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("can't convert device type tensor to numpy")
+
+
+def test_a_tensor_that_cannot_be_read_is_named(samples):
+    X, edges = OnADevice(samples.X), OnADevice(samples.ends.T)
+    with pytest.raises(GraphfoldError, match="X must be a dense tensor on the CPU"):
+        GraphKernelPCA(2).fit(X)
+    with pytest.raises(GraphfoldError, match="edge_index must be a dense tensor"):
+        Graph.from_edge_index(edges)
+    with pytest.raises(GraphfoldError, match="edge weights must be a dense tensor"):
+        Graph.from_edge_index(samples.ends.T, OnADevice(np.ones(len(samples.ends))))
+    with pytest.raises(GraphfoldError, match=r"graph must be.*from_edge_index"):
+        Graph(OnADevice(np.eye(90)))
 
 
 def test_edge_index_with_weights_and_labels(samples):

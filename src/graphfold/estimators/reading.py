@@ -74,7 +74,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
 
     Finiteness comes before the number of columns: scikit-learn checks in that order.
     """
-    X = row_store(X)
+    X = check.no_tensor("X", row_store(X))
     if isinstance(X, RowStore):
         return read_store(estimator, X, reset=reset, least=least)
     array = check_array(

@@ -104,6 +104,7 @@ class RobustEmbedding(
         return self.fit(X, y, node_ids=node_ids).embedding_.copy()
 
     def _read(self, X: Any, *, reset: bool) -> Array:
+        X = check.no_tensor("X", X)
         array = check_array(
             X,
             dtype=[np.float64, np.float32],

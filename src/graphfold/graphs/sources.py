@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
-from graphfold.check import integer_between, some_of
+from graphfold.check import integer_between, no_tensor, some_of
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs.labels import LabelIndex, as_labels, comparable
 
@@ -43,7 +43,7 @@ def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
     if hasattr(source, "columns") and hasattr(source, "shape"):
         return _from_table(source, given, duplicates)
     if hasattr(source, "__array__") and hasattr(source, "shape"):
-        source = np.asarray(source)  # a tensor is an array in other clothes
+        source = np.asarray(no_tensor("graph", source))
     if isinstance(source, np.ndarray) and source.ndim == 2:
         if source.shape[0] == source.shape[1]:
             _refuse_ambiguous(source)
@@ -122,7 +122,7 @@ def from_edge_index(
     Both directions are listed there as a rule, so an edge listed once or twice counts
     once, with the largest of its weights.
     """
-    ends = np.asarray(edge_index)
+    ends = np.asarray(no_tensor("edge_index", edge_index))
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
         raise GraphError(
             "edge_index must be a 2 x E array of integers, a column for each edge; got "
@@ -199,6 +199,7 @@ def _as_weights(matrix: Any) -> Any:
 
 
 def _numbers(weights: Any) -> Array:
+    weights = no_tensor("edge weights", weights)
     try:
         return np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):

@@ -388,6 +388,8 @@ def test_the_examples_of_the_page_run(capsys):
 
 def test_the_page_names_every_stage_of_the_package():
     root = Path(__file__).parent.parent
+    if not (root / "docs").exists():
+        pytest.skip("a checkout is needed")
     page = (root / "docs" / "progress.md").read_text()
     calls = re.compile(
         r"\b(?:stage|counted|blocks|do_blocks)\(\s*\"([^\"]+)\""

@@ -143,3 +143,10 @@ def test_small_eigenbasis_is_that_of_numpy(rng, size):
 def test_numbers_outside_an_interval_are_refused_by_name(value):
     with pytest.raises(GraphfoldError, match="beta must be a number between 0 and 1"):
         check.between("beta", value, 0, 1)
+
+
+def test_missing_values_are_found_without_a_warning():
+    values = np.array([[1, None, np.nan], ["", float("nan"), np.float32("nan")]], object)
+    with np.errstate(all="raise"):
+        missing = arrays.are_missing(values)
+    assert_array_equal(missing, [[False, True, True], [False, True, True]])

@@ -302,3 +302,13 @@ def is_missing_value(value: Any) -> bool:
         return bool(value != value)  # NaN alone is not equal to itself
     except (TypeError, ValueError):
         return True  # pandas.NA refuses to be compared
+
+
+def are_missing(values: Array) -> Array:
+    """Where an array of objects has no value.
+
+    Not by NumPy's own loop, which warns of the NaN that it is to find.
+    """
+    listed = values.ravel().tolist()
+    missing = np.fromiter(map(is_missing_value, listed), dtype=bool, count=len(listed))
+    return missing.reshape(values.shape)

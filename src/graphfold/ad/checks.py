@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphfold import check
-from graphfold.arrays import Array, is_missing_value
+from graphfold.arrays import Array, are_missing
 from graphfold.errors import GraphfoldError, LabelError
 from graphfold.graphs.labels import first_duplicate
 
@@ -72,10 +72,11 @@ def distinct_names(names: Any, where: str = "") -> Array:
 
 def one_of_keys(argument: str, key: Any, keys: Collection[str], where: str) -> str:
     """``key`` if it is there; else what there is."""
+    keys = [name for name in keys if isinstance(name, str)]  # layers may list None: X
     if not isinstance(key, str) or key not in keys:
         raise GraphfoldError(
             f"{argument} must name an entry of {where}; got {key!r}, and there are "
-            f"{check.some_of(sorted(map(str, keys)), 12) or 'none'}"
+            f"{check.some_of(sorted(keys), 12) or 'none'}"
         )
     return key
 
@@ -84,7 +85,7 @@ def column(adata: Any, argument: str, key: Any) -> Array:
     """A column of ``adata.obs``; what is missing in it is None."""
     key = one_of_keys(argument, key, list(adata.obs.columns), "adata.obs")
     values = np.array(adata.obs[key].astype(object), dtype=object)
-    values[np.frompyfunc(is_missing_value, 1, 1)(values).astype(bool)] = None
+    values[are_missing(values)] = None
     return values
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold import check
-from graphfold.arrays import Array, floating, is_missing_value
+from graphfold.arrays import Array, are_missing, floating
 from graphfold.errors import GraphfoldError, ModeError
 
 REAL, BINARY, CATEGORICAL = "real", "binary", "categorical"
@@ -46,7 +46,7 @@ def is_missing(table: Array) -> Array:
         return np.isnan(table)
     if table.dtype.kind != "O":
         return np.zeros(table.shape, dtype=bool)
-    return np.asarray(np.frompyfunc(is_missing_value, 1, 1)(table), dtype=bool)
+    return are_missing(table)
 
 
 def _labels(X: Any) -> Array | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.arrays import Array, is_missing_value
+from graphfold.arrays import Array, are_missing, is_missing_value
 from graphfold.check import one_of, some_of
 from graphfold.errors import GraphfoldError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
@@ -178,7 +178,7 @@ def _missing(values: Array) -> Array:
     if values.dtype.kind == "f":
         missing = ~np.isfinite(values)
     elif values.dtype == object:
-        missing = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+        missing = are_missing(values)
     else:
         missing = np.zeros(len(values), dtype=bool)
     if values.dtype.kind in "if":

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphfold.arrays import Array, is_missing_value
+from graphfold.arrays import Array, are_missing, is_missing_value
 from graphfold.errors import GraphfoldError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.views.packing import Blocks, smallest_unsigned
@@ -74,7 +74,7 @@ def pack_column(name: str, column: Column, blocks: Blocks) -> dict[str, Any]:
         whole = np.empty(len(values), dtype=object)
         whole[known] = values[known].astype(np.int64)
         values = whole
-    missing = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+    missing = are_missing(values)
     classes, codes = _classes(values, missing, column.order)
     if len(classes) > MOST_CATEGORIES:
         listed = strings(name, values, len(values))
@@ -200,7 +200,7 @@ def _read(name: str, values: Any) -> Column:
 def _as_numbers(values: Array) -> Array:
     """Objects that are all numbers, or missing, as numbers."""
     listed = values.tolist()
-    missing = np.array([is_missing_value(value) for value in listed], dtype=bool)
+    missing = are_missing(values)
     known = [value for value, gone in zip(listed, missing, strict=True) if not gone]
     numbers = (int, float, np.integer, np.floating)
     plain = all(isinstance(v, numbers) and not isinstance(v, bool) for v in known)

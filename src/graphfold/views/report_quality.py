@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from graphfold.arrays import Array, is_missing_value
+from graphfold.arrays import Array, are_missing
 from graphfold.errors import GraphfoldError
 from graphfold.quality import (
     clustering_error,
@@ -228,7 +228,7 @@ def class_codes(column: Any) -> Array | None:
     if values.ndim != 1:
         return None
     if values.dtype.kind in "OUS":
-        known = np.array([not is_missing_value(v) for v in values.tolist()], dtype=bool)
+        known = ~are_missing(values)
     elif values.dtype.kind == "f":
         known = np.isfinite(values)
     else:

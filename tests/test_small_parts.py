@@ -146,7 +146,7 @@ def test_numbers_outside_an_interval_are_refused_by_name(value):
 
 
 def test_missing_values_are_found_without_a_warning():
-    values = np.array([[1, None, np.nan], ["", float("nan"), np.float32("nan")]], object)
+    values = np.array([[1, None, np.nan], ["", float("nan"), float("inf")]], object)
     with np.errstate(all="raise"):
         missing = arrays.are_missing(values)
-    assert_array_equal(missing, [[False, True, True], [False, True, True]])
+    assert_array_equal(missing, [[False, True, True], [False, True, False]])

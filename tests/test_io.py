@@ -140,3 +140,24 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_atomically(path, fail)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("call", ["close", "replace"])
+def test_an_interrupt_in_a_call_of_the_system_is_told_as_such(
+    tmp_path, monkeypatch, call
+):
+    """It comes when the call is over: there is the old file or the new one."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    done = getattr(os, call)
+
+    def interrupted(*arguments):
+        done(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_atomically(path, lambda stream: stream.write(b"new"))
+    assert path.read_text() == {"close": "old", "replace": "new"}[call]
+    assert os.listdir(tmp_path) == ["file"]

@@ -25,7 +25,7 @@ from graphfold.progress import (
     watching,
 )
 from graphfold.progress.terminal import cut
-from graphfold.threads import blas, blocks, in_shares
+from graphfold.threads import blas, blocks, in_shares, ours
 
 
 class Terminal(io.StringIO):
@@ -198,6 +198,48 @@ def test_an_interrupt_between_blocks_gives_blas_its_threads_back(two_threads):
     assert traceback.extract_tb(held.__traceback__)
     assert blas_threads() == before
     assert threading.active_count() == running
+
+
+class Holder(threading.Thread):
+    """Has all threads of BLAS until it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.entered, self.may_leave = threading.Event(), threading.Event()
+        self.start()
+        self.entered.wait()
+
+    def run(self):
+        with ours():
+            self.entered.set()
+            self.may_leave.wait()
+
+    def let_go(self):
+        self.may_leave.set()
+        self.join()
+
+
+def set_blas_threads(number):
+    """By a thread that ends: some threadpoolctls let no other one set it meanwhile."""
+    thread = threading.Thread(target=threadpool_limits, args=[number, "blas"])
+    thread.start()
+    thread.join()
+
+
+def test_fits_side_by_side_give_blas_its_threads_back():
+    """Also where the first to begin is the first to end."""
+    blas()
+    at_first = blas_threads()
+    set_blas_threads(2)
+    try:
+        before = blas_threads()
+        first, second = Holder(), Holder()
+        first.let_go()
+        second.let_go()
+        assert blas_threads() == before
+        assert set(before) == {2}
+    finally:
+        set_blas_threads(max(at_first))
 
 
 def test_shares_are_tallied_and_an_error_stops_all_of_them(two_threads):

@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from graphfold.progress import counted
-from graphfold.threads import are_ours, blas, blocks, do_blocks, n_threads
+from graphfold.threads import are_ours, blocks, do_blocks, n_threads, one_blas_thread
 
 Array = npt.NDArray[Any]
 
@@ -109,7 +109,7 @@ def _threads_for(matrix: Array) -> AbstractContextManager[Any]:
     """One thread of BLAS for a matrix of a few rows, else as many as are allowed."""
     if len(matrix) > SMALL_MATRIX:
         return nullcontext()
-    return blas().limit(limits=1, user_api="blas")
+    return one_blas_thread()
 
 
 def inverse_root(matrix: Array, cut: float) -> Array:

@@ -13,6 +13,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -147,15 +148,17 @@ def replace_atomically(
     """As ``write_atomically``, for libraries that want the name of a file to fill."""
     folder = os.path.dirname(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphfold-")
-    os.close(handle)
     try:
+        os.close(handle)
         fill(temporary)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes it private
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        # an interrupt may come when it has got its name already
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 

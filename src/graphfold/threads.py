@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -22,6 +23,8 @@ Result = TypeVar("Result")
 FOLLOWED = 0.1
 #: threads that were BLAS's and are ours, inside of ``ours``
 _taken: ContextVar[int | None] = ContextVar("taken", default=None)
+#: each library is asked and told by itself: nobody looks while that is going on
+_lock = Lock()
 
 
 def n_threads() -> int:
@@ -29,8 +32,32 @@ def n_threads() -> int:
     taken = _taken.get()
     if taken is not None:
         return taken
+    return _blas_threads()
+
+
+def _blas_threads() -> int:
     pools = [pool for pool in blas().info() if pool["user_api"] == "blas"]
     return max((pool["num_threads"] or 1 for pool in pools), default=1)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS has one thread in here, and then what it had before.
+
+    The number is that of the whole process. Who finds one thread leaves it at that:
+    it may be the limit of another fit that is under way, which is no number to go
+    back to when that fit is over.
+    """
+    with _lock:
+        limit = None
+        if _blas_threads() > 1:
+            limit = blas().limit(limits=1, user_api="blas").__enter__()
+    try:
+        yield
+    finally:
+        if limit is not None:
+            with _lock:
+                limit.__exit__(None, None, None)
 
 
 def in_order(
@@ -46,7 +73,7 @@ def in_order(
     if workers < 2:
         yield from map(function, pieces)
         return
-    with blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for piece in pieces:
@@ -115,8 +142,7 @@ def in_shares(
     the thread that waits. On an error or an interrupt the threads are told to stop.
     """
     tally, reported = Tally(), 0
-    limit = blas().limit(limits=1, user_api="blas")
-    with limit, ThreadPoolExecutor(len(shares)) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(len(shares)) as pool:
         try:
             futures = [pool.submit(function, share, tally) for share in shares]
             while True:
@@ -140,7 +166,7 @@ def ours() -> Iterator[None]:
     product follows each dense one they wait most of the time, and slow it.
     """
     workers = n_threads()
-    with blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         token = _taken.set(workers)
         try:
             yield

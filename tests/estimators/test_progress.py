@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 import graphfold
 from graphfold import GraphKernelPCA, NeighborGraph, quality
 from graphfold.estimators import progress
+from graphfold.kernels.coefficients import Rule, coefficients
 from graphfold.neighbors import find_neighbors
 from graphfold.progress import listening
 
@@ -105,6 +106,20 @@ def test_loops_that_are_no_fit_are_heard(points, rng, capsys):
     assert "[rewired] swapping ends: 0/" in said
     assert "[find_neighbors] centres of cells: 0/8" in said
     assert "[find_neighbors] comparing rows: 0/" in said
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_searches_that_take_seconds_come_in_blocks(rng, metric):
+    """By a tree, and by a metric that is no product of tables."""
+    X = rng.standard_normal((5000, 8 if metric == "euclidean" else 20))
+    search = {"search": "exact", "metric": metric}
+    assert "comparing rows" in names_heard(lambda: find_neighbors(X, 5, **search))
+
+
+def test_local_weights_come_in_blocks(rng):
+    X, members = rng.standard_normal((3000, 40)), rng.integers(0, 3000, (3000, 20))
+    heard = names_heard(lambda: coefficients(X, X, members, Rule()))
+    assert "local weights" in heard
 
 
 def test_silent_by_default(points, capsys):

@@ -31,3 +31,12 @@ def test_what_is_shown(stream, monkeypatch):
         assert lines[-1] == last
     else:
         assert lines == [last]
+
+
+def test_an_interrupt_leaves_an_empty_line(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with pytest.raises(KeyboardInterrupt), Progress("faces", total=4) as progress:
+        progress.stage("preparing")
+        raise KeyboardInterrupt
+    assert terminal.getvalue().endswith("faces: preparing\r\x1b[2K")

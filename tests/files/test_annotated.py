@@ -1,6 +1,8 @@
 """h5ad files and zarr stores: tables, graphs, columns and copies with an embedding."""
 
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from graphfold.errors import FileError
 from graphfold.files import read_column, read_graph, read_table, write_table
+from graphfold.files.annotated import replace_folder
 
 IDS = [f"cell{i}" for i in range(8)]
 
@@ -143,3 +146,31 @@ def test_plain_zarr_arrays_and_groups(tmp_path, points):
     write_table(tmp_path / "o.zarr", points, None, [])
     write_table(tmp_path / "o.zarr", points + 1, None, [])
     assert_array_equal(np.asarray(read_table(tmp_path / "o.zarr").X), points + 1)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_interrupt_while_a_store_is_replaced_loses_neither(
+    tmp_path, monkeypatch, number
+):
+    """A folder cannot take the place of another in one call: two of them are made."""
+    path = tmp_path / "a.zarr"
+    path.mkdir()
+    (path / "old").touch()
+    rename, calls = os.rename, []
+
+    def interrupted(*arguments):
+        rename(*arguments)
+        calls.append(arguments)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+
+    def fill(folder):
+        os.mkdir(folder)
+        Path(folder, "new").touch()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            replace_folder(path, fill)
+    assert os.listdir(path) == [{1: "old", 2: "new"}[number]]
+    assert os.listdir(tmp_path) == ["a.zarr"]

@@ -5,6 +5,7 @@ import pytest
 
 from graphfold import view
 from graphfold.errors import GraphfoldError
+from graphfold.progress import listening
 from tests.views.reading import Reading
 
 
@@ -12,7 +13,10 @@ from tests.views.reading import Reading
 def test_layouts(fitted, layout):
     if layout == "umap":
         pytest.importorskip("umap")
-    page = Reading(view(fitted, layout=layout).html)
+    heard = []
+    with listening(heard.append):
+        page = Reading(view(fitted, layout=layout).html)
+    assert "layout" in heard
     (found,) = page["views"][0]["layouts"]
     assert len(page.block(found["x"])) == 120
     assert found["name"].endswith("of 4 components")

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any, Self
 
 from graphfold.progress import LiveLine, bar, duration
 
 
 class Progress:
-    """Of so many steps, some of which may be done already."""
+    """Of so many steps, some of which may be done already; the line goes at the end."""
 
     def __init__(self, name: str, total: int, done: int = 0) -> None:
         self._name, self._total, self._done = name, total, done
         self._before = done
         self._started = time.perf_counter()
         self._line = LiveLine()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._line.clear()
 
     def stage(self, text: str) -> None:
         """Say what goes on."""

@@ -105,10 +105,9 @@ def _run(
     here = provenance(scope)
     done = {seed: _read_run(folder, seed, here) for seed in seeds}
     to_do = [seed for seed, run in done.items() if run is None]
-    progress = Progress(experiment.name, len(seeds), len(seeds) - len(to_do))
-    progress.stage("preparing")
-    _prepare(experiment, folder, scope, here)
-    if to_do:
+    with Progress(experiment.name, len(seeds), len(seeds) - len(to_do)) as progress:
+        progress.stage("preparing")
+        _prepare(experiment, folder, scope, here)
         tasks = {
             pool.submit(
                 measure_run, experiment.name, seed, scope, folder, here, commit()
@@ -118,13 +117,13 @@ def _run(
         for task in as_completed(tasks):
             done[tasks[task]] = _answer(task, f"{experiment.name}, seed {tasks[task]}")
             progress.step()
-    numbers = {seed: run for seed, run in done.items() if run is not None}
-    measured = Measured.from_runs(
-        experiment.columns, {seed: run["numbers"] for seed, run in numbers.items()}
-    )
-    record = _record(experiment, seeds, list(numbers.values()), here, folder)
-    _write(experiment, folder.parent, measured, _prepared(folder), record)
-    progress.close(time.perf_counter() - started)
+        numbers = {seed: run for seed, run in done.items() if run is not None}
+        measured = Measured.from_runs(
+            experiment.columns, {seed: run["numbers"] for seed, run in numbers.items()}
+        )
+        record = _record(experiment, seeds, list(numbers.values()), here, folder)
+        _write(experiment, folder.parent, measured, _prepared(folder), record)
+        progress.close(time.perf_counter() - started)
     return measured
 
 

@@ -115,7 +115,7 @@ def write_zarr(place: Place, Z: Any, adata: Any) -> None:
             return
         _with_embedding(adata, Z).write_zarr(folder)
 
-    _replace_folder(place.path, fill)
+    replace_folder(place.path, fill)
 
 
 def _with_embedding(adata: Any, Z: Any) -> Any:
@@ -132,12 +132,19 @@ def _bare(Z: Any, labels: Any) -> Any:
     return anndata().AnnData(obs=rows, obsm={KEY: np.asarray(Z)})
 
 
-def _replace_folder(path: Path, fill: Any) -> None:
+def replace_folder(path: Path, fill: Any) -> None:
     """Fill a folder beside ``path``, then let it take the place of what is there."""
     parent = os.path.dirname(os.path.abspath(path))
     with tempfile.TemporaryDirectory(dir=parent, prefix=".graphfold-") as beside:
         fresh = os.path.join(beside, "new")
         fill(fresh)
-        if path.exists():
-            os.rename(path, os.path.join(beside, "old"))
-        os.rename(fresh, path)
+        old = os.path.join(beside, "old")
+        try:
+            if path.exists():
+                os.rename(path, old)
+            os.rename(fresh, path)
+        except BaseException:
+            # what stays beside is thrown away: not the only one that there is
+            if os.path.exists(old) and not path.exists():
+                os.rename(old, path)
+            raise

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from graphfold.arrays import Array, floating, row_blocks
 from graphfold.errors import GraphfoldError
@@ -30,6 +29,7 @@ from graphfold.neighbors.cells import (
 )
 from graphfold.neighbors.search import nearest_rows, standard_rows, with_marked_zeros
 from graphfold.progress import shown
+from graphfold.threads import one_blas_thread
 
 #: metrics that are Euclidean distances of some rows
 APPROXIMATE_METRICS = ("euclidean", "cosine", "correlation")
@@ -102,7 +102,7 @@ def approximate_neighbors(
     own = np.arange(len(table)) if among is None else None
     with shown(verbose, "approximate_neighbors"):
         with (
-            threadpool_limits(1, user_api="blas"),
+            one_blas_thread(),
             ThreadPoolExecutor(n_threads(n_jobs)) as pool,
         ):
             found = _search(table, rows, own, k, seed, workers(pool))

@@ -25,8 +25,12 @@ _STRIP_BYTES = 2**26
 #: numbers read for one block of an exact search, a fraction of a second; its rows are
 #: a multiple of this; choosing the nearest costs as much as so many more columns
 _BLOCK_NUMBERS, _TILE, CHOOSING = 2**32, 256, 30
-#: a tree asks for a few rows only, whatever their number
-_ROWS_OF_TREE = 2**14
+#: how many times longer a number takes where distances are no product of tables
+_SLOWER = 8
+#: rows that a tree compares a row with: so many, twice as many for each column
+_ROWS_OF_TREE = 2**6
+#: columns up to which a tree pays
+_MOST_OF_TREE = 15
 
 
 def nearest_rows(
@@ -51,12 +55,15 @@ def nearest_rows(
         queries = None
         if among is not None:
             queries = with_marked_zeros(standard_rows(X, metric))
-        search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs, algorithm="brute")
+        search = NearestNeighbors(
+            n_neighbors=k, metric="euclidean", algorithm="brute", n_jobs=n_jobs
+        )
         distances, indices = _block_by_block(search.fit(reference), queries, reference)
         return distances**2 / 2, indices
     if metric in _DENSE_METRICS:
         reference, X = (p.toarray() if sp.issparse(p) else p for p in (reference, X))
-    algorithm = "brute" if sp.issparse(reference) or reference.shape[1] > 15 else "auto"
+    many = sp.issparse(reference) or reference.shape[1] > _MOST_OF_TREE
+    algorithm = "brute" if many else "auto"
     if metric == "jaccard":
         reference = reference.astype(bool)
         X = X.astype(bool)
@@ -73,10 +80,7 @@ def _block_by_block(search: Any, queries: Any, reference: Any) -> tuple[Array, A
     Without queries the rows of the reference search each other, and none finds itself.
     """
     rows = reference if queries is None else queries
-    most = _BLOCK_NUMBERS // (reference.shape[0] * (reference.shape[1] + CHOOSING))
-    size = max(most // _TILE, 2) * _TILE  # as scikit-learn cuts them: the same digits
-    if search.algorithm != "brute":
-        size = max(size, _ROWS_OF_TREE)
+    size = _block_size(search, *reference.shape)
     if rows.shape[0] <= size:
         return search.kneighbors(queries)
     k = search.n_neighbors
@@ -89,6 +93,16 @@ def _block_by_block(search: Any, queries: Any, reference: Any) -> tuple[Array, A
             parts.append(_without_themselves(found, block))
     distances, indices = zip(*parts, strict=True)
     return np.concatenate(distances), np.concatenate(indices)
+
+
+def _block_size(search: Any, n: int, n_columns: int) -> int:
+    """How many rows find their neighbours in a fraction of a second."""
+    is_tree = search.algorithm != "brute"
+    compared = min(n, _ROWS_OF_TREE * 2**n_columns) if is_tree else n
+    most = _BLOCK_NUMBERS // (compared * (n_columns + CHOOSING))
+    if is_tree or search.metric != "euclidean":
+        most //= _SLOWER
+    return max(most // _TILE, 2) * _TILE  # as scikit-learn cuts them: the same digits
 
 
 def _without_themselves(

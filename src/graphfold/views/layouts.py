@@ -13,6 +13,7 @@ import numpy as np
 from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
+from graphfold.progress import stage
 
 TITLES = {"umap": "UMAP", "tsne": "t-SNE"}
 _FEWEST = 5  # rows: neither library can lay out fewer
@@ -34,14 +35,20 @@ def two_dimensional(Z: Array, layout: str, random_state: Any) -> Array:
     if size <= 1e-12:
         return np.zeros((len(Z), 2))  # all rows are one point
     Z = Z / size
-    if layout == "tsne":
-        from sklearn.manifold import TSNE
+    with stage("layout"):
+        return _tsne(Z, seed) if layout == "tsne" else _umap(Z, seed)
 
-        perplexity = min(30.0, (len(Z) - 1) / 3)
-        start = "pca" if min(Z.shape) >= 2 else "random"
-        return TSNE(
-            2, perplexity=perplexity, init=start, random_state=seed
-        ).fit_transform(Z)
+
+def _tsne(Z: Array, seed: Any) -> Array:
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, (len(Z) - 1) / 3)
+    start = "pca" if min(Z.shape) >= 2 else "random"
+    found = TSNE(2, perplexity=perplexity, init=start, random_state=seed)
+    return np.asarray(found.fit_transform(Z))
+
+
+def _umap(Z: Array, seed: Any) -> Array:
     try:
         from umap import UMAP
     except ImportError:
@@ -51,4 +58,5 @@ def two_dimensional(Z: Array, layout: str, random_state: Any) -> Array:
         ) from None
     # one job: with a seed UMAP runs on one anyway, and says so in a warning
     neighbours = min(15, len(Z) - 1)
-    return UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1).fit_transform(Z)
+    found = UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1)
+    return np.asarray(found.fit_transform(Z))

@@ -16,6 +16,7 @@ _COVERED = 0.15  # share of the axes that names may cover
 _BESIDE = 0.6  # of the width of the axes may be taken by a legend beside them
 _ROWS = 26  # of a legend, before it has another column
 _LISTED = 7  # points of its font
+_SHORTEST = 16  # letters that a name has room for, however narrow the axes
 
 
 def names_in_place(
@@ -96,7 +97,7 @@ def letters_beside(ax: Any, size: float, share: float) -> int:
     """How long a name may be that takes a share of the axes' width beside them."""
     width, _ = style.size_in_points(ax)
     room = share * width - 2 * size  # a tick or a dot, and air
-    return max(int(room / (0.6 * size)), 10)
+    return max(int(room / (0.6 * size)), _SHORTEST)
 
 
 def shortened(name: str, longest: int) -> str:

@@ -81,8 +81,9 @@ print(f"GraphKernelPCA with the geodesic kernel: place {same:.2f}")
 # Two surfaces to tell apart
 # --------------------------
 #
-# A plane with a hole around a knot, in 100 dimensions with noise. For each point we
-# have been told two others of the same surface; one in five times these are any two.
+# A plane with a hole (blue) around a knot (orange), in 100 dimensions with noise. For
+# each point we have been told two others of the same surface; one in five times these
+# are any two. Only graph kernel PCA listens to them here.
 
 X, surface = datasets.two_manifolds("plane", random_state=0)
 rng = np.random.default_rng(0)
@@ -122,6 +123,7 @@ def wrong(Z):
 
 
 errors = {name: wrong(Z) for name, Z in surfaces.items()}
+best_without = min(error for name, error in errors.items() if name != "GraphKernelPCA")
 both = LocalNonlinearEmbedding(2, graph=told).fit_transform(X)
 errors["LocalNonlinearEmbedding + graph"] = wrong(both)
 for name, error in errors.items():
@@ -151,6 +153,6 @@ for name, error in errors.items():
 print(
     f"To unroll, Isomap is best (place {unrolled['Isomap']:.2f}, graph kernel PCA "
     f"{unrolled['GraphKernelPCA']:.2f}); to tell the surfaces apart, what the links "
-    f"say counts most (error {errors['GraphKernelPCA']:.2f} with them, Isomap "
-    f"{errors['Isomap']:.2f})."
+    f"say counts most (error {errors['GraphKernelPCA']:.2f} with them, at best "
+    f"{best_without:.2f} without)."
 )

@@ -28,15 +28,17 @@ print(marriages)
 
 # %%
 # :class:`~graphfold.LaplacianEigenmaps` needs the graph only. The table says who the
-# rows are, by its index; what is in it does not matter here.
+# rows are, by its index; what is in it does not matter here. The first and the third
+# component are drawn, since in the second the Medici and the Acciaiuoli coincide.
 
 families = pd.DataFrame({"marriages": marriages.degrees}, index=marriages.nodes)
-eigenmaps = LaplacianEigenmaps(2, graph=marriages).fit(families)
+eigenmaps = LaplacianEigenmaps(3, graph=marriages).fit(families)
 
 fig, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
 plot.graph(
     eigenmaps,
     labels=families.index,
+    components=(0, 2),
     colours=[plot.COLOURS[0]] * len(families),
     ax=ax,
     title="Families of Florence, linked by marriage",

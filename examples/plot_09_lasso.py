@@ -72,7 +72,7 @@ print({kind: len(listed) for kind, listed in pairs.items()})
 #
 # The file has the names of the parameters, so it goes straight into the model. What is
 # said there is a wish, and ``constraint_report_`` says how far it was met: at the
-# default strength of 0.5 not very far.
+# default strength of 0.5 not everywhere.
 
 links = json.loads((folder / "pairs.json").read_text())
 weak = SemiSupervisedGraphKernelPCA(2, **links).fit(X, node_ids=names)

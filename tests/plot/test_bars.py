@@ -1,5 +1,6 @@
 """Bars of weights: of kernels, graphs and modes."""
 
+import matplotlib.pyplot as plt
 import pytest
 
 from graphfold import GraphKernelPCA, MultiModalGraphEmbedding, plot
@@ -45,3 +46,8 @@ def test_modes_are_shown_by_their_names(points):
 def test_no_weights_are_no_picture():
     with pytest.raises(GraphfoldError, match="weights of kernels or graphs; it has no"):
         plot.WeightsDisplay({"graph": {}}).plot()
+
+
+def test_common_names_are_whole_on_narrow_axes(model):
+    _, axes = plt.subplots(1, 5, figsize=(8, 2))
+    assert "kernel: linear" in ticks(plot.weights(model, ax=axes[0]))

@@ -1,6 +1,7 @@
 """What all Displays share: scikit-learn's convention, and doors that stay shut."""
 
 import builtins
+import pickle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,6 +49,15 @@ def test_a_function_is_the_short_way_to_its_display(display, model):
     assert made.ax_.figure is not ax.figure
     assert made.ax_.get_title(loc="left") == ax.get_title(loc="left") == "short"
     assert len(made.ax_.get_children()) == len(ax.get_children())
+
+
+@displays
+def test_a_figure_is_pickled_as_others_are(display, model):
+    figure = display.from_estimator(model).figure_
+    figure.canvas.draw()
+    again = pickle.loads(pickle.dumps(figure))
+    again.canvas.draw()
+    assert len(again.axes) == len(figure.axes)
 
 
 @displays

@@ -211,3 +211,11 @@ def test_a_mistake_is_named_and_leaves_no_figure(arguments, message):
     with pytest.raises(GraphfoldError, match=message):
         plot.embedding(**{"model_or_Z": np.eye(3), **arguments})
     assert plt.get_fignums() == []
+
+
+def test_the_power_of_ten_of_a_scale_is_over_its_numbers(Z):
+    made = plot.EmbeddingDisplay.from_embedding(Z, 1e8 * Z[:, 2])
+    made.figure_.canvas.draw()
+    said = made.colorbar_.ax.yaxis.get_offset_text()
+    assert said.get_text()
+    assert said.get_window_extent().x0 >= made.colorbar_.ax.get_window_extent().x0 - 1

@@ -155,3 +155,41 @@ def test_a_mistake_is_named_and_leaves_no_figure(arguments, error, message):
 def test_unknown_names_are_refused_with_those_there_are(model):
     with pytest.raises(GraphError, match="among near, far; got road"):
         plot.graph(model, "road")
+
+
+def test_the_graph_with_fewer_edges_is_on_top(model):
+    for order in (["near", "far"], ["far", "near"]):
+        made = plot.GraphDisplay.from_estimator(model, order)
+        heights = {line.get_label(): line.get_zorder() for line in made.lines_}
+        assert heights["far"] < heights["near"] < 1
+
+
+def test_edges_that_would_cover_the_points_are_fainter(rng):
+    Z = rng.random((400, 2))
+    order = np.argsort(Z[:, 0] + Z[:, 1])
+    near = sp.coo_array((np.ones(399), (order[:-1], order[1:])), shape=(400, 400))
+    far = sp.coo_array((np.ones(20_000), rng.integers(0, 400, (2, 20_000))))
+    alphas = {}
+    for name, matrix in {"few": near, "many": far}.items():
+        graph = {name: matrix + matrix.T}
+        made = plot.GraphDisplay(plot.EmbeddingDisplay(Z), graph).plot()
+        alphas[name] = made.lines_[0].get_colors()[:, 3].max()
+    assert alphas["many"] < 0.1 * alphas["few"]
+    short = plot.EmbeddingDisplay(np.vstack([0.01 * Z, [[1, 1]]]))
+    crowd = sp.csr_array(sp.block_diag([far + far.T, [[0.0]]]))
+    made = plot.GraphDisplay(short, {"short": crowd}).plot()
+    assert made.lines_[0].get_colors()[:, 3].max() > 3 * alphas["many"]
+
+
+@pytest.mark.parametrize("corner", [(0, 1), (1, 0), (1, 1)])
+def test_the_legend_is_where_no_points_are(corner):
+    sides = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    Z = np.array([side for side in sides if side != corner], dtype=np.float64)
+    edges = np.ones((3, 3)) - np.eye(3)
+    graphs = {"one": edges, "other": edges}
+    made = plot.GraphDisplay(plot.EmbeddingDisplay(Z), graphs).plot()
+    made.figure_.canvas.draw()
+    legend, ax = made.legend_.get_window_extent(), made.ax_.get_window_extent()
+    middle = [(legend.x0 + legend.x1) / 2, (legend.y0 + legend.y1) / 2]
+    inside = [(middle[0] - ax.x0) / ax.width, (middle[1] - ax.y0) / ax.height]
+    assert np.round(inside).tolist() == list(corner)

@@ -1,5 +1,7 @@
 """Names stay apart, whatever the size of the figure."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -53,11 +55,43 @@ def test_two_names_part_by_the_shorter_way_and_half_each():
     assert found[:, 1].mean() == pytest.approx(52)
 
 
-def test_long_names_are_wrapped_and_cut():
+def test_long_names_are_wrapped_and_keep_both_ends():
     long = "a name that goes on and on and never comes to an end"
     ax = plot.embedding(np.eye(3), [long, "x" * 60, "short"])
     shown = [text.get_text() for text in ax.texts]
     assert shown[1] == "short"
-    assert shown[0].startswith("a name that goes on") and "\n" in shown[0]
+    assert shown[0].startswith("a name that goes on") and shown[0].endswith("an end")
+    assert "..." in shown[0] and "..." in shown[2]
+    assert "\n" in shown[0] and "\n" not in shown[2]  # no word is broken
     assert all(len(text) <= 42 for text in shown)
-    assert shown[0].endswith("...") and shown[2].endswith("...")
+
+
+def test_long_names_leave_the_axes_most_of_the_room(rng):
+    names = [
+        f"a name that goes on and on and ends as number {i % 30}" for i in range(90)
+    ]
+    figure, ax = plt.subplots(figsize=(5, 4.5), layout="constrained")
+    made = plot.EmbeddingDisplay.from_embedding(rng.random((90, 2)), names, ax=ax)
+    listed = [text.get_text() for text in made.legend_.get_texts()]
+    assert len(set(listed)) == 30  # still told apart
+    figure.canvas.draw()
+    assert made.legend_.get_window_extent().x1 <= figure.bbox.x1
+    assert ax.get_window_extent().width > 0.4 * figure.bbox.width
+    weights = {f"{'a name that goes on and on ' * 5} {i}": 1.0 for i in range(4)}
+    bars = plot.WeightsDisplay({"graph": weights}).plot()
+    bars.figure_.canvas.draw()
+    assert bars.ax_.get_window_extent().width > 0.4 * bars.figure_.bbox.width
+
+
+@pytest.mark.parametrize("width", [1.5, 2.5, 5])
+def test_names_of_ticks_do_not_touch(model, width):
+    figure, ax = plt.subplots(figsize=(width, 3), layout="constrained")
+    plot.strength_path(model, ax=ax)
+    figure.canvas.draw()
+    names = ax.get_xticklabels()
+    every = [f"{strength:g}" for strength in model.strength_path_.strengths]
+    step = -(-len(every) // len(names))
+    assert [name.get_text() for name in names] == every[::step]
+    boxes = [name.get_window_extent() for name in names]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    assert step == 1 or width < 5

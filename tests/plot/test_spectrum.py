@@ -96,3 +96,26 @@ def test_mistakes_are_named():
         plot.ScreeDisplay([1.0]).plot(shape="lines")
     with pytest.raises(GraphfoldError, match=r"one or more eigenvalues; got shape \(0"):
         plot.ScreeDisplay([]).plot()
+
+
+@pytest.mark.parametrize("shape", ["bars", "dots"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [*np.linspace(9, 6, 30), *np.linspace(2, 1, 10)],
+        [*np.linspace(9, 6, 39), 1],
+        [*np.linspace(1, 2, 10), *np.linspace(6, 9, 30)],
+        [9, 1],
+    ],
+    ids=["falling", "at the end", "rising", "two"],
+)
+def test_the_words_at_the_gap_cover_no_value(values, shape):
+    made = plot.ScreeDisplay(values).plot(shape=shape)
+    made.figure_.canvas.draw()
+    words = made.gap_.get_window_extent()
+    inside = made.ax_.get_window_extent()
+    assert inside.x0 <= words.x0 and words.x1 <= inside.x1
+    places = np.column_stack([np.arange(1, len(values) + 1), values])
+    across, tops = made.ax_.transData.transform(places).T
+    under = (words.x0 <= across) & (across <= words.x1)
+    assert (tops[under] < words.y0).all()

@@ -9,9 +9,11 @@ import numpy as np
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.plot import style
+from graphfold.plot.naming import letters_beside, shortened
 from graphfold.plot.reading import fitted
 
 COLOUR_OF = {"kernel": 0, "graph": 4, "mode": 4}
+_NAMES = 0.8  # of the width of the axes may be taken by names of the bars
 
 
 class Group(NamedTuple):
@@ -97,7 +99,9 @@ class WeightsDisplay:
                 for y, value in zip(places, values, strict=True)
             ]
             place += len(names)
-        ax.set_yticks(range(n_bars), ticks, fontsize=style.SMALL)
+        longest = letters_beside(ax, style.SMALL, _NAMES)
+        ticks = [shortened(name, longest) for name in ticks]
+        ax.set_yticks(range(n_bars), ticks, fontsize=style.SMALL, parse_math=False)
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
         ax.margins(x=0.12)

@@ -230,7 +230,10 @@ class EmbeddingDisplay:
         self.colorbar_.solids.set_alpha(1)
         self.colorbar_.outline.set_visible(False)
         self.colorbar_.ax.tick_params(labelsize=8)
-        self.colorbar_.ax.yaxis.label.set_fontsize(style.SMALL)
+        scale = self.colorbar_.ax.yaxis
+        scale.label.set_fontsize(style.SMALL)
+        scale.set_offset_position("left")  # a day or a power of ten: away from the axes
+        scale.get_offset_text().set_fontsize(8)
 
 
 def embedding(

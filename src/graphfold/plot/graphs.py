@@ -15,6 +15,8 @@ from graphfold.plot.reading import fitted, is_estimator, rows_of, two_columns
 
 MOST_EDGES = 20_000
 _MANY = 2000  # edges from which they are pixels in a vector file
+_INK = 0.15  # how often, times their opacity, edges may cover the axes
+_OPACITIES = (0.01, 0.6)
 
 
 class GraphDisplay:
@@ -99,9 +101,13 @@ class GraphDisplay:
         if several:
             colours = _colours(len(found), len(self.points_.scatter_), ax)
         self.lines_ = [
-            ax.add_collection(_lines(Z, edges, colour, name), autolim=False)
+            ax.add_collection(_lines(ax, Z, edges, colour, name), autolim=False)
             for (name, edges), colour in zip(found.items(), colours, strict=True)
         ]
+        # a graph with few edges would vanish beneath one with many
+        many_first = sorted(self.lines_, key=lambda drawn: -len(drawn.get_paths()))
+        for k, drawn in enumerate(many_first):
+            drawn.set_zorder(0.8 + 0.1 * k / len(many_first))  # points have 1
         self.note_ = None
         cut = {name: edges for name, edges in found.items() if edges.is_sample}
         if cut:
@@ -110,7 +116,7 @@ class GraphDisplay:
                 for name, e in cut.items()
             ]
             self.note_ = style.note(ax, f"edges drawn: {', '.join(said)}")
-        self.legend_ = _legend(ax, self.lines_, colours) if several else None
+        self.legend_ = _legend(ax, Z, self.lines_, colours) if several else None
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -241,28 +247,35 @@ def graph(
     return made.plot(ax, title=title, **kwargs).ax_
 
 
-def _lines(Z: Array, edges: Drawn, colour: Any, name: str) -> Any:
+def _lines(ax: Any, Z: Array, edges: Drawn, colour: Any, name: str) -> Any:
     """All edges of a graph as one artist, stronger the heavier they are."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
 
-    count = max(len(edges.weights), 1)
+    ends = np.stack([Z[edges.sources], Z[edges.targets]], axis=1)
     heaviest = float(np.abs(edges.weights).max()) if len(edges.weights) else 1.0
     share = np.abs(edges.weights) / (heaviest or 1.0)
-    strongest = float(np.clip(0.6 * (300 / count) ** 0.35, 0.12, 0.6))
+    widths = 0.4 + 0.8 * share
     colours = np.empty((len(share), 4))
     colours[:, :3] = to_rgb(colour)
-    colours[:, 3] = strongest * (0.25 + 0.75 * share)
+    colours[:, 3] = _opacity(ax, ends, widths) * (0.25 + 0.75 * share)
     signs = np.where(edges.weights < 0, "--", "-").tolist()
     return LineCollection(
-        list(np.stack([Z[edges.sources], Z[edges.targets]], axis=1)),
+        list(ends),
         colors=colours,
-        linewidths=0.4 + 0.8 * share,
+        linewidths=widths,
         linestyles=signs if (edges.weights < 0).any() else "-",
-        zorder=0.9,  # points have 1
-        rasterized=count > _MANY,
+        rasterized=len(share) > _MANY,
         label=name,
     )
+
+
+def _opacity(ax: Any, ends: Array, widths: Array) -> float:
+    """Of the heaviest edges: less, the more often lines would cover the axes."""
+    size = style.size_in_points(ax)
+    ways = np.diff(_within_axes(ax, ends), axis=1)[:, 0] * size
+    covered = float(np.hypot(*ways.T) @ widths) / (size[0] * size[1])
+    return float(np.clip(_INK / max(covered, 1e-9), *_OPACITIES))
 
 
 def _colours(n: int, n_taken: int, ax: Any) -> list[str]:
@@ -273,7 +286,8 @@ def _colours(n: int, n_taken: int, ax: Any) -> list[str]:
     return style.palette(n_taken + n, dark=dark)[n_taken:]
 
 
-def _legend(ax: Any, lines: list[Any], colours: list[Any]) -> Any:
+def _legend(ax: Any, Z: Array, lines: list[Any], colours: list[Any]) -> Any:
+    """Names of the graphs, in the corner where the fewest points are."""
     from matplotlib.lines import Line2D
 
     names = [line.get_label() for line in lines]
@@ -283,8 +297,29 @@ def _legend(ax: Any, lines: list[Any], colours: list[Any]) -> Any:
     ]
     before = ax.get_legend()
     legend = ax.legend(
-        handles=shown, loc="upper right", fontsize=8, title="graph", title_fontsize=8
+        handles=shown,
+        loc=_emptiest_corner(ax, Z),
+        fontsize=8,
+        title="graph",
+        title_fontsize=8,
     )
     if before is not None:  # of the classes; axes know one legend only
         ax.add_artist(before)
     return legend
+
+
+def _emptiest_corner(ax: Any, Z: Array) -> str:
+    """The corner with the fewest points; loc="best" takes its time if they are many."""
+    across, up = _within_axes(ax, Z).T
+    sides = {"left": across < 0.3, "right": across > 0.7}
+    ends = {"upper": up > 0.7, "lower": up < 0.3}
+    corners = [(end, side) for end in ends for side in ("right", "left")]
+    corners.remove(("lower", "left"))  # the note has it
+    end, side = min(corners, key=lambda c: int((ends[c[0]] & sides[c[1]]).sum()))
+    return f"{end} {side}"
+
+
+def _within_axes(ax: Any, places: Array) -> Array:
+    """Places as shares of the axes, across and up."""
+    low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
+    return (places - low) / (high - low)

@@ -13,6 +13,10 @@ from graphfold.plot.colouring import Classes
 
 _LONGEST = 40  # characters of a name
 _COVERED = 0.15  # share of the axes that names may cover
+_BESIDE = 0.6  # of the width of the axes may be taken by a legend beside them
+_ROWS = 26  # of a legend, before it has another column
+_LISTED = 7  # points of its font
+_SHORTEST = 16  # letters that a name has room for, however narrow the axes
 
 
 def names_in_place(
@@ -23,7 +27,7 @@ def names_in_place(
 
     width, height = style.size_in_points(ax)
     longest = int(np.clip(width / 8, 10, _LONGEST))
-    texts = [_wrapped(classes.names[i], longest) for i in present]
+    texts = [wrapped(classes.names[i], longest) for i in present]
     size = font_size(texts, width * height)
     found: list[Any] = []
     for i, text in zip(present, texts, strict=True):
@@ -54,14 +58,15 @@ def names_in_place(
 
 def legend_beside(ax: Any, handles: list[Any], title: str) -> Any:
     """A legend to the right of the axes, which make room for it."""
-    n_columns = 1 + (len(handles) - 1) // 26
+    n_columns = 1 + (len(handles) - 1) // _ROWS
+    longest = letters_beside(ax, _LISTED, _BESIDE / n_columns)
     legend = ax.legend(
         handles=handles,
         title=title or None,
         loc="center left",
         bbox_to_anchor=(1.0, 0.5),
         ncols=n_columns,
-        fontsize=7,
+        fontsize=_LISTED,
         title_fontsize=8,
         frameon=False,
         handletextpad=0.3,
@@ -70,6 +75,7 @@ def legend_beside(ax: Any, handles: list[Any], title: str) -> Any:
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
+        text.set_text(shortened(text.get_text(), longest))
     for handle in legend.legend_handles:
         handle.set_alpha(1)
         if hasattr(handle, "set_sizes"):
@@ -87,10 +93,26 @@ def listed_as(name: str) -> str:
     return f" {name}" if name.startswith("_") else name
 
 
-def _wrapped(name: str, longest: int) -> str:
-    """A name on one or two lines, cut where it is longer."""
-    cut = name if len(name) <= longest else f"{name[: longest - 3]}..."
-    return "\n".join(textwrap.wrap(cut, max(longest // 2 + 2, 10))) or name
+def letters_beside(ax: Any, size: float, share: float) -> int:
+    """How long a name may be that takes a share of the axes' width beside them."""
+    width, _ = style.size_in_points(ax)
+    room = share * width - 2 * size  # a tick or a dot, and air
+    return max(int(room / (0.6 * size)), _SHORTEST)
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name without its middle where it is longer: the ends tell names apart."""
+    if len(name) <= longest:
+        return name
+    tail = (longest - 3) // 3
+    return f"{name[: longest - 3 - tail].rstrip()}...{name[-tail:].lstrip()}"
+
+
+def wrapped(name: str, longest: int) -> str:
+    """A name on two or three lines, broken between words, without its middle."""
+    width = max(longest // 2 + 2, 10)
+    lines = textwrap.wrap(shortened(name, longest), width, break_long_words=False)
+    return "\n".join(lines) or name
 
 
 def font_size(texts: list[str], area: float) -> float:

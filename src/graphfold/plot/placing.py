@@ -1,24 +1,28 @@
-"""Names beside the points they speak of, kept apart from each other.
+"""Names beside the points and ticks they speak of, kept apart from each other.
 
 Where a name may stand is known only when the figure is drawn: layouts move axes, and
-windows are resized. So an artist that shows nothing is drawn before the names, and
-moves them.
+windows are resized. So an artist that shows nothing is drawn before the names of
+points, and moves them; ticks are asked for at each drawing anyway.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, Locator
 
 from graphfold.arrays import Array
+from graphfold.plot.style import size_in_points
 
 _ROUNDS = 100
 _SEATS = 50  # places tried across, and up
 _TOUCH = 1e-3  # pixels that nobody sees
 _GAP = 2.0  # pixels between two names
+_TICK = 21  # points from one tick to the next that a name such as 0.01 needs
 
 
 class NamesApart(Artist):
@@ -55,6 +59,27 @@ class NamesApart(Artist):
             line = Line2D(*ends, color=colour, linewidth=1)
             line.set_figure(self.axes.figure)
             line.draw(renderer)
+
+
+def names_that_fit(ax: Any, names: list[str]) -> None:
+    """Names at 0, 1, 2, ... of the horizontal axis: all, or every second, third, ..."""
+    ax.xaxis.set_major_locator(_TicksThatFit(ax, len(names)))
+    ax.xaxis.set_major_formatter(FuncFormatter(partial(_name_at, names)))
+
+
+class _TicksThatFit(Locator):
+    def __init__(self, ax: Any, n: int):
+        self.ax, self.n = ax, n
+
+    def __call__(self) -> list[float]:
+        width, _ = size_in_points(self.ax)
+        step = int(np.ceil(_TICK * self.n / width))
+        return list(range(0, self.n, step))
+
+
+def _name_at(names: list[str], place: float, _: Any) -> str:
+    """A function of the module, for figures with lambdas are not pickled."""
+    return names[round(place)]
 
 
 def apart(middles: Array, sizes: Array, limits: Array) -> Array:

@@ -13,6 +13,7 @@ from graphfold.plot.reading import fitted
 
 SHAPES = ("bars", "dots")
 _ALL_TICKS = 15
+_GAP_WIDTH = 50  # points that the words "largest gap" take
 _LEAST_GAP = 1e-12  # relative: below it all values are equal, and no gap stands out
 
 
@@ -196,19 +197,19 @@ class ScreeDisplay:
         falls = steps[k] < 0
         x = k + 2 if falls else k + 1
         ink = style.shade(ax, 0.8)
-        where = x / len(values)
         ax.annotate(
             "",
             (x, values[k]),
             xytext=(x, values[k + 1]),
             arrowprops={"arrowstyle": "<->", "color": ink, "shrinkA": 0, "shrinkB": 0},
         )
+        rightwards, top = _room_for_words(ax, values, x, falls)
         self.gap_ = ax.annotate(
             "largest gap",
-            (x, max(values[k], values[k + 1])),
+            (x, top),
             xytext=(0, 2),
             textcoords="offset points",
-            ha="left" if where < 0.15 else "right" if where > 0.9 else "center",
+            ha="left" if rightwards else "right",
             va="bottom",
             fontsize=8,
             color=ink,
@@ -278,3 +279,18 @@ def scree(
     return ScreeDisplay.from_estimator(
         model, shape=shape, ax=ax, title=title, **kwargs
     ).ax_
+
+
+def _room_for_words(ax: Any, values: Any, x: int, falls: bool) -> tuple[bool, float]:
+    """Whether "largest gap" goes on to the right of x, and how high it has to be.
+
+    The values beyond the gap are lower, so it goes their way unless the axes end.
+    """
+    low, high = ax.get_xlim()
+    wide = _GAP_WIDTH * (high - low) / style.size_in_points(ax)[0]
+    rightwards = bool(x + wide < high if falls else x - wide < low)
+    start = x if rightwards else x - wide
+    places = np.arange(1, len(values) + 1)
+    under = (places > start - 0.5) & (places < start + wide + 0.5)
+    beside = x - 1 if falls else x + 1  # the higher side of the gap
+    return rightwards, float(max(values[beside - 1], values[under].max()))

@@ -59,6 +59,8 @@ class StrengthPathDisplay:
         -------
         self
         """
+        from graphfold.plot.placing import names_that_fit
+
         path = self.path
         if not hasattr(path, "standard_errors"):
             raise GraphfoldError(
@@ -94,9 +96,9 @@ class StrengthPathDisplay:
             color=red,
         )
         self.lines_ = [zero, self.errorbar_.lines[0], dot]
-        ax.set_xticks(places, [f"{s:g}" for s in path.strengths], fontsize=8)
+        ax.tick_params(labelsize=8)
+        names_that_fit(ax, [f"{s:g}" for s in path.strengths])
         style.name_axes(ax, "graph_strength", f"{path.scored_by} foretold, gain over 0")
-        ax.tick_params(axis="y", labelsize=8)
         ax.margins(y=0.18)
         style.plain(ax, title)
         self.ax_, self.figure_ = ax, ax.figure

@@ -8,7 +8,8 @@ import numpy as np
 
 from graphfold.errors import GraphfoldError
 
-# ten hues that stay apart for colour-blind readers, after Okabe and Ito
+# six hues of Okabe and Ito and four that differ from them in lightness, too: any two
+# stay apart for colour-blind readers
 COLOURS = (
     "#0072B2",
     "#E69F00",
@@ -17,13 +18,13 @@ COLOURS = (
     "#D55E00",
     "#56B4E9",
     "#8C6D31",
-    "#6A3D9A",
-    "#B2B200",
+    "#4B1D7A",
+    "#1F4D2B",
     "#555555",
 )
 _LIGHTER, _DARKER = 0.5, 0.4  # towards white, towards black: hues used again
 _ON_DARK = 0.25  # towards white: blue and violet have to show on black
-_READABLE = 3.0  # contrast that large bold text needs (WCAG 2)
+_READABLE = 4.5  # contrast that text of our size needs (WCAG 2)
 SMALL = 9
 
 
@@ -120,7 +121,7 @@ def palette(n: int, *, dark: bool = False) -> list[str]:
     base = list(COLOURS)
     if dark:
         base = [
-            mixed(colour, "white", _ON_DARK) for colour in [*COLOURS[:-1], "#999999"]
+            mixed(colour, "white", _ON_DARK) for colour in [*COLOURS[:-1], "#BBBBBB"]
         ]
     lighter = [mixed(colour, "white", _LIGHTER) for colour in base]
     darker = [mixed(colour, "black", _DARKER) for colour in base]

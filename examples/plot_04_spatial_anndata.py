@@ -8,8 +8,6 @@ step of a scanpy workflow listens to the places of the spots; do the layers of t
 tissue come out better?
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Two sections
 # ------------
@@ -153,3 +151,5 @@ print(
     f"{index['pca']:.2f}, {adata.obs['graphfold'].nunique()} from graph kernel PCA one "
     f"of {index['graphfold']:.2f}."
 )
+
+# sphinx_gallery_thumbnail_number = 2

@@ -110,7 +110,8 @@ class Reader:
         return self.page.evaluate(LOOK) | {"wrong": list(self.wrong)}
 
 
-#: formulas are drawn, pictures are there, nothing is wider than the window
+#: formulas are drawn, pictures are there, nothing is wider than the window, and no
+#: words end beyond its edge, but in what scrolls by itself (code, tables)
 LOOK = """async () => {
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   const pictures = [...document.images];
@@ -118,7 +119,22 @@ LOOK = """async () => {
   await Promise.all(pictures.map((image) => image.decode().catch(() => 0)));
   const undrawn = [...document.querySelectorAll('.math')]
     .filter((formula) => !formula.querySelector('mjx-container'));
+  const article = document.querySelector('.bd-article') ?? document.body;
+  const scrolls = (element) => element !== article
+    && (['auto', 'scroll'].includes(getComputedStyle(element).overflowX)
+      || scrolls(element.parentElement));
+  const words = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  const cut = [];
+  const place = document.createRange();
+  while (words.nextNode()) {
+    place.selectNodeContents(words.currentNode);
+    const beyond = place.getBoundingClientRect().right > window.innerWidth + 1;
+    if (beyond && !scrolls(words.currentNode.parentElement)) {
+      cut.push(words.currentNode.textContent);
+    }
+  }
   return {
+    cut,
     wider: Math.max(0, document.documentElement.scrollWidth - window.innerWidth),
     broken: pictures.filter((image) => !image.naturalWidth).map((image) => image.src),
     undrawn: undrawn.map((formula) => formula.textContent),

@@ -30,16 +30,24 @@ class Links(HTMLParser):
     def __init__(self):
         super().__init__()
         self.targets, self.anchors, self.nameless = [], set(), []
+        self.unresolved, self.in_link = [], False
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
         for key in ("href", "src"):
             if values.get(key):
                 self.targets.append(values[key])
+        self.in_link = self.in_link or tag == "a"
+        # Sphinx leaves a reference that it cannot resolve as a mere word
+        if "xref" in (values.get("class") or "").split() and not self.in_link:
+            self.unresolved.append(self.get_starttag_text())
         self.anchors.update(filter(None, (values.get("id"), values.get("name"))))
         # an empty one says that the words are beside it; a path is Sphinx's own
         if tag == "img" and values.get("alt", "/").count("/"):
             self.nameless.append(values.get("src"))
+
+    def handle_endtag(self, tag):
+        self.in_link = self.in_link and tag != "a"
 
 
 def links_of(path):

@@ -24,6 +24,11 @@ def test_every_picture_has_words():
     assert not {name: found for name, found in nameless.items() if found}
 
 
+def test_every_reference_is_resolved():
+    left = {path.name: links_of(path).unresolved for path in pages()}
+    assert not {name: found for name, found in left.items() if found}
+
+
 @pytest.fixture(scope="module")
 def address(site):
     with served(site) as found:

@@ -67,6 +67,7 @@ html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["graphfold.css"]
 html_show_sourcelink = False
+html_domain_indices = False  # one module is indexed: the reference lists all names
 html_sidebars = {page: [] for page in ("index", "start", "warnings")}  # nothing below
 html_context = {"default_mode": "auto"}
 html_theme_options = {

@@ -1,8 +1,12 @@
 """Settings of the documentation."""
 
 import os
+import sys
+from pathlib import Path
 
 import graphfold
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "graphfold"
 author = "The graphfold developers"
@@ -10,6 +14,7 @@ copyright = "2026, The graphfold developers"
 version = release = graphfold.__version__
 
 extensions = [
+    "linked_names",
     "myst_parser",
     "numpydoc",
     "sphinx-mathjax-offline",  # formulas are drawn without a connection
@@ -25,6 +30,9 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 autosummary_generate = True
+# what a class has from str or tuple is not shown as its own
+autosummary_context = {"builtin_names": sorted({*dir(str), *dir(tuple)})}
+toc_object_entries_show_parents = "hide"  # "fit", not "GraphKernelPCA.fit"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -59,11 +67,11 @@ html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["graphfold.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": []}
+html_domain_indices = False  # one module is indexed: the reference lists all names
+html_sidebars = {page: [] for page in ("index", "start", "warnings")}  # nothing below
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "graphfold", "alt_text": "graphfold, start page"},
-    "show_prev_next": False,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "navbar_align": "left",
     "header_links_before_dropdown": 6,

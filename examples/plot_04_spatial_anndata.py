@@ -3,12 +3,10 @@ Layers of a tissue, from an AnnData
 ===================================
 
 Spots on a tissue section are near each other or far apart, and neighbours are mostly of
-the same kind. PCA of the counts does not know that. With :mod:`graphfold.ad` the same
+the same kind. PCA of the counts does not know that. With ``graphfold.ad`` the same
 step of a scanpy workflow listens to the places of the spots; do the layers of the
 tissue come out better?
 """
-
-# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Two sections
@@ -153,3 +151,5 @@ print(
     f"{index['pca']:.2f}, {adata.obs['graphfold'].nunique()} from graph kernel PCA one "
     f"of {index['graphfold']:.2f}."
 )
+
+# sphinx_gallery_thumbnail_number = 2

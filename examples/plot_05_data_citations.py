@@ -9,8 +9,6 @@ The Cora data are not bundled: this page runs where ``GRAPHFOLD_DATA`` names the
 that holds ``cora.npz``.
 """
 
-# sphinx_gallery_thumbnail_path = '../examples/thumbnails/citations.png'
-
 # %%
 # Words and citations
 # -------------------
@@ -98,3 +96,5 @@ for name, value in accuracy.items():
     print(f"{value:.2f}  {name}")
 gained = accuracy["words and citations"] - accuracy["words alone"]
 print(f"\nWith citations {100 * gained:.0f} more in a hundred are told.")
+
+# sphinx_gallery_thumbnail_path = '../examples/thumbnails/citations.png'

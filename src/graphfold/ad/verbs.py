@@ -126,7 +126,7 @@ def semi_supervised_graph_kernel_pca(
     copy: bool = False,
     **settings: Any,
 ) -> Any:
-    """As :func:`graph_kernel_pca`, with labels of some cells.
+    """As :func:`graphfold.ad.graph_kernel_pca`, with labels of some cells.
 
     :class:`~graphfold.SemiSupervisedGraphKernelPCA` on the arrays of an AnnData.
 

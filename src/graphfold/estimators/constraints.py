@@ -166,6 +166,15 @@ class ConstraintReport:
     misplaced : list of labels
         Rows of a group that lie nearer to the centre of another group than to their
         own.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from graphfold import SemiSupervisedGraphKernelPCA
+    >>> pairs = {"must_link": [(0, 1)], "cannot_link": [(0, 100)]}
+    >>> model = SemiSupervisedGraphKernelPCA(2, **pairs).fit(load_iris().data)
+    >>> model.constraint_report_.violated_must
+    []
     """
 
     n_labelled: int

@@ -18,7 +18,20 @@ MOST_ROWS = 1000
 
 @dataclass(frozen=True)
 class FeatureImportances:
-    """Shares of the columns of X in one component, in the order of the columns."""
+    """Shares of the columns of X in one component, in the order of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from graphfold import GraphKernelPCA
+    >>> iris = load_iris().data
+    >>> print(GraphKernelPCA(2, kernel="linear").fit(iris).feature_importances(0))
+    component 0: share of each column
+    x2  0.7128
+    x0  0.1411
+    x3  0.1287
+    x1  0.0174
+    """
 
     component: int
     names: list[str]

@@ -237,7 +237,8 @@ class Graph:
             raise LabelError(
                 f"{len(missing)} of {len(wanted)} labels are not nodes of the graph: "
                 f"{check.some_of(missing)}; the graph has labels such as "
-                f"{check.some_of(self.nodes, 3)} ({self.nodes.dtype})"
+                f"{check.some_of(self.nodes, 3)} ({self.nodes.dtype}); rows without an "
+                "edge are nodes too: name them in Graph(..., nodes=)"
             )
         repeated = first_duplicate(wanted)
         if repeated is not None:

@@ -33,6 +33,14 @@ class AxisReport:
     interchangeable : list of lists of int
         Axes that such a change may mix: only the space they span is sure. The number
         d in a group means that an axis left out belongs to it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from graphfold import GraphKernelPCA
+    >>> report = GraphKernelPCA(3).fit(load_iris().data).axis_report_
+    >>> report.interchangeable  # the third axis, and one that was left out
+    [[2, 3]]
     """
 
     eigengaps: Array

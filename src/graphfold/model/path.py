@@ -44,6 +44,15 @@ class StrengthPath:
         or the area under the curve of edges left out ("edges").
     chosen : float
     scored_by : {"columns", "edges"}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from graphfold import GraphKernelPCA, NeighborGraph
+    >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto")
+    >>> path = model.fit(load_iris().data).strength_path_
+    >>> path.scored_by, path.chosen  # neighbours tell nothing that X has not told
+    ('columns', 0.0)
     """
 
     strengths: Array

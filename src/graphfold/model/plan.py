@@ -48,6 +48,14 @@ class Plan:
     way : "exact" or "landmarks"
     landmarks, rank : int or None
         Of the landmark way: how many, and how many columns of features are held.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from graphfold import GraphKernelPCA
+    >>> plan = GraphKernelPCA(2).plan(load_iris().data)
+    >>> plan.way, plan.storage, plan.solver
+    ('exact', 'stored', 'lapack')
     """
 
     n: int

@@ -54,6 +54,14 @@ class Neighbors:
     ``recall`` is the share of the true neighbours that it finds, measured on a sample
     of rows; ``compared`` the share of all pairs of rows that it looked at. Both are 1
     for an exact search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.neighbors import find_neighbors
+    >>> found = find_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)
+    >>> found.indices.ravel().tolist(), found.recall
+    ([1, 0, 1], 1.0)
     """
 
     distances: Array

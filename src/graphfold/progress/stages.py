@@ -71,7 +71,19 @@ class Stage:
 
 
 class Watcher:
-    """Hears of stages; what it does not care for it leaves as it is."""
+    """Hears of stages; what it does not care for it leaves as it is.
+
+    Examples
+    --------
+    >>> from graphfold.progress import Watcher, counted, watching
+    >>> class Names(Watcher):
+    ...     def began(self, stage):
+    ...         print(stage.name)
+    >>> with watching(Names()):
+    ...     for block in counted("reading", range(3)):
+    ...         pass
+    reading
+    """
 
     def began(self, stage: Stage) -> None:
         """A stage begins."""
@@ -160,7 +172,21 @@ def say(text: str) -> None:
 
 @contextmanager
 def watching(*watchers: Watcher) -> Iterator[None]:
-    """What goes on in here is told to these watchers, and to those outside."""
+    """What goes on in here is told to these watchers, and to those outside.
+
+    Examples
+    --------
+    >>> from graphfold.progress import Watcher, counted, watching
+    >>> class Count(Watcher):
+    ...     steps = 0
+    ...     def stepped(self, stage):
+    ...         self.steps += 1
+    >>> with watching(count := Count()):
+    ...     for block in counted("reading", range(3)):
+    ...         pass
+    >>> count.steps
+    3
+    """
     outer = _present()
     audience = Audience(list(watchers), outer)
     own = len(outer.watchers) if outer else 0

@@ -24,6 +24,16 @@ class Report(str):
         Name of the stage; empty where the words are no step of one.
     done, total : int
         Steps; ``total`` is None where it is not known.
+
+    Examples
+    --------
+    >>> from graphfold.progress import counted, listening
+    >>> heard = []
+    >>> with listening(heard.append):
+    ...     for block in counted("reading", range(3)):
+    ...         pass
+    >>> heard[-1], heard[-1].stage, heard[-1].done, heard[-1].total
+    ('reading: 3/3', 'reading', 3, 3)
     """
 
     stage: str
@@ -133,7 +143,16 @@ def watchers_for(verbose: Any, title: str) -> list[Watcher]:
 
 
 def shown(verbose: Any, title: str) -> AbstractContextManager[None]:
-    """What goes on in here is shown as ``verbose`` asks, under a title."""
+    """What goes on in here is shown as ``verbose`` asks, under a title.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import NeighborGraph
+    >>> from graphfold.progress import shown
+    >>> with shown(1, "my graph"):  # one line, if that is a terminal
+    ...     graph = NeighborGraph(2).build(np.eye(5))
+    """
     return watching(*watchers_for(verbose, title))
 
 

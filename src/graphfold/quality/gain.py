@@ -65,6 +65,16 @@ class GraphGain:
         Edges that contradict the data most, by weight times excess, the largest first.
         The excess is the squared distance of the ends over that of two unrelated rows
         as far from the mean, less 1: 0 is unrelated, 1 opposite. Only edges above 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from graphfold import NeighborGraph
+    >>> from graphfold.quality import graph_gain
+    >>> X = load_iris().data
+    >>> gain = graph_gain(X, NeighborGraph(5).build(X), random_state=0)
+    >>> gain.effect > 0.9, gain.p_value
+    (True, 0.01)
     """
 
     effect: float

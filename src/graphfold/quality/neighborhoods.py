@@ -32,6 +32,14 @@ class KeptNeighbors(NamedTuple):
         The nearest rows of X, the nearest first.
     kept : array of bool of shape (n, k)
         Whether that row is also among the k nearest in the embedding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.quality import neighbors_kept
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]])
+    >>> neighbors_kept(X, X[:, :1], n_neighbors=1).kept.ravel().tolist()
+    [True, True, True]
     """
 
     indices: Array

@@ -33,6 +33,15 @@ class Eigenpairs:
     ``next_value`` is where the spectrum goes on after the last pair: an estimate from
     above, its residual added; NaN where there is nothing more. ``spare`` are further
     vectors that came along, not converged: with them a nearby problem starts faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.operators import Diagonal
+    >>> from graphfold.solvers import top_eigenpairs
+    >>> found = top_eigenpairs(Diagonal(np.array([1.0, -5.0, 3.0])), 1)
+    >>> found.values, found.converged
+    (array([3.]), True)
     """
 
     values: Array

@@ -29,6 +29,14 @@ class Map:
     """A page with a map and a report; ``view`` makes it.
 
     In a notebook it shows itself. ``html`` is the page, ``save(path)`` writes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold import view
+    >>> page = view(np.random.default_rng(0).random((20, 2)))
+    >>> page.n_points, page.html.startswith("<!")
+    (20, True)
     """
 
     def __init__(self, html: str, title: str, n_points: int):

@@ -13,7 +13,7 @@ LINES = 12
 
 
 def summary(report: dict[str, Any]) -> str:
-    """A report of :func:`report_of` as a text, figures first.
+    """A report of :func:`graphfold.views.report.report_of` as a text, figures first.
 
     Examples
     --------

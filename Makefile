@@ -26,9 +26,10 @@ test-lowest: export OPENBLAS_NUM_THREADS = 1
 test-lowest: .venv-lowest/.dev
 	.venv-lowest/bin/python -m pytest -n 2 tests
 
-# the page that view() writes, built from web/ (needs Node.js 20 and npm); it is committed
+# the page that view() writes, built from web/ (needs Node.js 20 and npm); it is committed.
+# Not by npm ci, which refuses a lock file without the packages of other systems
 web:
-	cd web && npm ci --no-audit --no-fund && npx vite build
+	cd web && npm install --no-audit --no-fund && npx vite build
 
 # screenshots of the documentation, by the browser of the tests
 screenshots: $(VENV)/.dev

@@ -194,11 +194,23 @@ class RowStore:
             filled = numbers.stop
         return sp.csr_array((data, indices, indptr), shape=self.shape)
 
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """All rows in blocks of some megabytes, each with its place."""
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row in memory, or more where some columns were selected."""
+        numbers = min(_row_size(self.source), self.shape[1])
+        index = _index_type(0, self.shape).itemsize if self.is_sparse else 0
+        return numbers * (self.dtype.itemsize + index)
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows of a block of some megabytes."""
         chunk = _rows_of_chunk(self.source)
         # whole chunks: each is taken up once
-        size = max(NUMBERS // _row_size(self.source) // chunk, 1) * chunk
+        return max(NUMBERS // _row_size(self.source) // chunk, 1) * chunk
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """All rows in blocks of some megabytes, each with its place."""
+        size = self.rows_at_once
         for rows in counted("reading rows", row_blocks(len(self), size)):
             yield rows, self[rows]
 

@@ -198,6 +198,9 @@ def test_copies_and_failures(parts):
         ad.multi_modal_graph_embedding(parts["rna"])
     with pytest.raises(GraphfoldError, match="got a MuData"):
         ad.graph_kernel_pca(mdata)
+    nested = together({"both": mdata, "rna": parts["rna"]})
+    with pytest.raises(GraphfoldError, match="must be AnnData; 'both' is a MuData"):
+        ad.multi_modal_graph_embedding(nested)
     ad.multi_modal_graph_embedding(mdata, 2, keep_model=True)
     with pytest.raises(GraphfoldError, match="edges must be None for a MuData"):
-        ad.transform(mdata, mdata, edges=np.eye(N))
+        ad.transform(mdata, mdata, edges=np.eye(N), key_added="again")

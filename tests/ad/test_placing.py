@@ -59,6 +59,27 @@ def test_cells_of_the_reference_keep_their_place(cells, tmp_path):
     reference.file.close()
 
 
+def test_a_reference_may_come_from_zarr(cells, tmp_path):
+    pytest.importorskip("zarr")
+    old, new, _ = cells
+    ad.graph_kernel_pca(old, 3, keep_model=True)
+    ad.transform(new, old)
+    old.write_zarr(tmp_path / "reference.zarr")
+    ad.transform(new, anndata.read_zarr(tmp_path / "reference.zarr"), key_added="read")
+    assert_array_equal(new.obsm["read"], new.obsm["X_graphfold"])
+
+
+def test_a_reference_does_not_lose_its_model(cells):
+    old, _, _ = cells
+    ad.graph_kernel_pca(old, 3, keep_model=True)
+    with pytest.raises(GraphfoldError, match="its model would be lost"):
+        ad.transform(old, old)
+    ad.transform(old, old, key_added="again")
+    again = ad.transform(old, old, copy=True)
+    for Z in (old.obsm["again"], again.obsm["X_graphfold"]):
+        assert_array_equal(Z, ad.model(old).embedding_)
+
+
 def test_genes_are_met_by_name(cells):
     old, new, _ = cells
     ad.graph_kernel_pca(old, 3, keep_model=True)

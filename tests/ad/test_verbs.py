@@ -19,6 +19,7 @@ from graphfold import (  # noqa: E402
     kernels,
     responses,
 )
+from graphfold.ad.reading import plain  # noqa: E402
 from graphfold.errors import GraphfoldError, LabelError  # noqa: E402
 
 
@@ -110,6 +111,21 @@ def test_a_sparse_table_is_never_made_dense(adata, make, monkeypatch):
     assert isinstance(adata.X, make)
 
 
+def test_a_table_that_is_computed_on_demand_is_computed_once():
+    class Lazy:
+        """As an array of Dask: numpy cannot read one whose blocks are sparse."""
+
+        asked = 0
+
+        def compute(self):
+            self.asked += 1
+            return sp.csr_matrix(np.eye(3))
+
+    lazy = Lazy()
+    assert_array_equal(plain(lazy).toarray(), np.eye(3))
+    assert lazy.asked == 1
+
+
 def test_several_graphs_get_learned_weights(adata):
     ad.spatial_neighbors(adata)
     graphs = {
@@ -168,6 +184,16 @@ def test_no_edge_crosses_sections(adata):
     assert_array_equal(adata.obsm["X_graphfold"], expected)
 
 
+def test_zeros_that_are_stored_are_no_edges_across(adata):
+    section = np.asarray(adata.obs["section"])
+    matrix = sp.coo_array(adata.obsp["connectivities"])
+    matrix.data[section[matrix.row] != section[matrix.col]] = 0
+    adata.obsp["stored"] = matrix.tocsr()
+    assert (adata.obsp["stored"].data == 0).any()
+    ad.graph_kernel_pca(adata, 2, graph_keys="stored", batch_key="section")
+    assert adata.uns["graphfold"]["n_edges_across"] == {"stored": 0}
+
+
 def test_labels_of_some_cells(adata):
     types = adata.obs["bulk_labels"].astype(object).to_numpy().copy()
     types[::2] = None
@@ -215,6 +241,17 @@ def test_parameters_survive_a_file(adata, tmp_path):
     assert "layer" not in params
     assert_array_equal(after["eigenvalues"], before["eigenvalues"])
     assert_array_equal(ad.model(read).embedding_, adata.obsm["X_graphfold"])
+
+
+def test_a_mask_is_noted_as_it_was_meant_and_can_be_given_again(adata, tmp_path):
+    mask = adata.var["dispersions"] > 1
+    ad.graph_kernel_pca(adata, 2, mask_var=mask, graph_keys=["connectivities"])
+    assert_array_equal(adata.uns["graphfold"]["params"]["mask_var"], mask)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    params = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["graphfold"]["params"]
+    again = {name: params[name] for name in ("mask_var", "graph_keys")}
+    ad.graph_kernel_pca(adata, 2, key_added="again", **again)
+    assert_array_equal(adata.obsm["again"], adata.obsm["X_graphfold"])
 
 
 def test_scanpy_finds_the_results(adata, tmp_path):
@@ -298,9 +335,13 @@ FAILURES = [
     ({"use_rep": "X_pca", "layer": "x"}, "layer must be None together with use_rep"),
     ({"graph_keys": "none"}, "graph_keys must name .* connectivities, distances"),
     ({"graph_keys": "distances"}, "which are distances"),
+    ({"graph_keys": 5}, "graph_keys must be a key of obsp, a list .* got int"),
+    ({"graph_keys": sp.eye_array(240)}, "graph_keys must be a key of obsp, a list"),
+    ({"graph_keys": np.eye(240)}, "graph_keys must be a key of obsp, a list"),
     ({"batch_key": "none"}, "batch_key must name .* adata.obs; .* bulk_labels"),
     ({"batch_key": "gaps"}, "batch_key must give every cell a section; .* 1 cells"),
     ({"batch_key": "own"}, "all .* edges of 'connectivities' cross"),
+    ({"batch_key": "own", "graph_keys": "looped"}, "all .* edges of 'looped' cross"),
     ({"n_comps": 0}, "n_comps must be between 1 and 240"),
     ({"n_components": 3}, "no n_components: use n_comps"),
     ({"nothing": 3}, "no nothing: it has kernel"),
@@ -318,6 +359,7 @@ FAILURES = [
 def test_a_failure_is_one_sentence_and_leaves_no_trace(adata, settings, message):
     adata.obs["gaps"] = ["a"] * 239 + [None]
     adata.obs["own"] = adata.obs_names
+    adata.obsp["looped"] = adata.obsp["connectivities"] + sp.eye_array(240)
     before = state_of(adata)
     with pytest.raises(GraphfoldError, match=message):
         ad.graph_kernel_pca(adata, **{"n_comps": 2, **settings})

@@ -5,12 +5,9 @@ import sys
 import pytest
 
 from graphfold.errors import BudgetError
-from tests.peak import fit_of, measure
+from tests.peak import ALLOWANCE, fit_of, measure
 
 MB = 2**20
-#: glibc gives freed memory back from 64 MB on only, where blocks of up to 32 MB were
-#: in use: what a fit has freed, up to about that, still counts as resident
-ALLOWANCE = 32 * MB
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self")
 

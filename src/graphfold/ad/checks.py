@@ -37,6 +37,11 @@ def multimodal(mdata: Any) -> Array:
             f"mdata must share its cells (axis=0); got axis={mdata.axis}"
         )
     for name, part in mdata.mod.items():
+        if _is_multimodal(part):
+            raise GraphfoldError(
+                f"modalities of mdata must be AnnData; {name!r} is a MuData: embed "
+                "it by itself, or put its own modalities into mdata"
+            )
         distinct_names(part.obs_names, f" of modality {name!r}")
     return distinct_names(mdata.obs_names)
 
@@ -58,9 +63,15 @@ def can_be_written(adata: Any, copy: bool) -> None:
         )
 
 
+def as_text(names: Any) -> Array:
+    """Names as an array of text, whichever way a file has given them back."""
+    # zarr gives numpy's strings of any length, which become others by objects alone
+    return np.asarray(names).astype(object).astype(str)
+
+
 def distinct_names(names: Any, where: str = "") -> Array:
     """Names of cells as text, none of them twice."""
-    found = np.asarray(names).astype(str)
+    found = as_text(names)
     repeated = first_duplicate(found)
     if repeated is not None:
         raise LabelError(

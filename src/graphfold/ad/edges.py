@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,15 @@ def named_keys(data: Any, graph_keys: Any) -> dict[str, str]:
         return {usual[0]: usual[0]}
     if isinstance(graph_keys, str):
         graph_keys = [graph_keys]
-    if not isinstance(graph_keys, Mapping):
-        graph_keys = {key: key for key in graph_keys}
-    return {str(name): _key_in(data, key) for name, key in graph_keys.items()}
+    listed = isinstance(graph_keys, Collection)
+    if not listed or getattr(graph_keys, "ndim", 1) != 1:
+        raise GraphfoldError(
+            "graph_keys must be a key of obsp, a list of keys, or a dict of them by "
+            f"name; got {type(graph_keys).__name__}: put a matrix into obsp"
+        )
+    named = isinstance(graph_keys, Mapping)
+    pairs = graph_keys.items() if named else ((key, key) for key in graph_keys)
+    return {str(name): _key_in(data, key) for name, key in pairs}
 
 
 def _key_in(data: Any, key: Any) -> str:
@@ -67,6 +73,7 @@ def graphs_of(
     for name, key in keys.items():
         matrix = sp.coo_array(adata.obsp[key])
         if section is not None:
+            matrix = _links(matrix)
             matrix, crossing = within_sections(matrix, section)
             dropped[name] = crossing
             if matrix.nnz == 0:
@@ -76,6 +83,13 @@ def graphs_of(
                 )
         graphs[name] = Graph(matrix, nodes=names)
     return graphs, dropped
+
+
+def _links(matrix: Any) -> Any:
+    """Entries that are edges: neither zeros that are stored nor cells by themselves."""
+    linked = (matrix.data != 0) & (matrix.row != matrix.col)
+    where = (matrix.row[linked], matrix.col[linked])
+    return sp.coo_array((matrix.data[linked], where), shape=matrix.shape)
 
 
 def within_sections(matrix: Any, section: Array) -> tuple[Any, int]:

@@ -176,7 +176,7 @@ def variable_places(adata: Any, wanted: Any, what: str) -> Array:
     """Positions of variables by name; all where none are asked for."""
     if wanted is None:
         return np.arange(adata.n_vars)
-    wanted = np.asarray(wanted).astype(str)
+    wanted = checks.as_text(wanted)
     if not adata.var_names.is_unique:
         raise GraphfoldError(
             f"var_names of {what} must be distinct, for variables are met by name: "

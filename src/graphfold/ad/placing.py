@@ -100,10 +100,15 @@ def transform(
     place = _place_modalities if several else _place_cells
     names = checks.multimodal(adata) if several else checks.annotated(adata)
     checks.can_be_written(adata, copy)
-    Z = place(adata, names, fitted, noted, edges)
     if key_added is None and key != "graphfold":
         key_added = key
-    results.keys_for(key_added)
+    _, in_uns = results.keys_for(key_added)
+    if adata is reference and in_uns == key and not copy:
+        raise GraphfoldError(
+            f"key_added must be another key than {key!r} where adata is the reference: "
+            "its model would be lost"
+        )
+    Z = place(adata, names, fitted, noted, edges)
     said = {**params, "placed_by": key}
     return results.write(adata, key_added, Z, {"params": said}, copy=copy)
 

@@ -89,7 +89,13 @@ def columns_of(X: Any, variables: Array) -> Any:
 
 
 def plain(X: Any) -> Any:
-    """An array or CSR array, without what a view or a DataFrame adds to it."""
+    """An array or CSR array, without what a view or a DataFrame adds to it.
+
+    What is computed when it is asked for (Dask) is computed here, once, and a table of
+    sparse blocks stays sparse.
+    """
+    if hasattr(X, "compute"):
+        X = X.compute()
     if sp.issparse(X):
         return sp.csr_array(X)
     return np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)

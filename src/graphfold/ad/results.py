@@ -53,6 +53,8 @@ def plain_value(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
+    if hasattr(value, "to_numpy"):
+        value = value.to_numpy()
     if isinstance(value, Mapping):
         said = {str(k): part for k, part in value.items() if part is not None}
         return {name: plain_value(part) for name, part in said.items()}

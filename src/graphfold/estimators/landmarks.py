@@ -18,10 +18,8 @@ from graphfold.kernels import Kernel, Linear
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.kernels.names import bind_all
 from graphfold.model.landmarks import CHOICES, choose_landmarks
+from graphfold.model.memory import N_PROBES
 from graphfold.stores import is_sparse
-
-#: rows at which the loss is estimated
-N_PROBES = 1000
 
 
 @dataclass(frozen=True)
@@ -213,9 +211,9 @@ def landmarks_of(
         name: landmark_features(kernel, rows, center=estimator.center)
         for name, kernel in kernels.items()
     }
-    probes = some_rows(X, rng)
     if rank is not None:
         features = {name: part.with_rank(rank, X) for name, part in features.items()}
+    probes = some_rows(X, rng)
     lost = [part.lost_share(probes) for part in features.values()]
     return Landmarks(rows, kernels, features, float(np.mean(lost)))
 

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from graphfold.arrays import Array, row_blocks, small_eigenbasis, triangular_root
 from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
+from graphfold.stores import RowStore
 from graphfold.threads import blocks, do_blocks
 
 #: directions of k(Z, Z) below this share of the largest are rounding, or copies
@@ -71,7 +72,7 @@ class LandmarkFeatures:
             else:
                 self._fill(X[rows], features[rows], self._single)
 
-        do_blocks("features of landmarks", fill, row_blocks(X.shape[0], BLOCK))
+        do_blocks("features of landmarks", fill, row_blocks(X.shape[0], block_rows(X)))
         return features
 
     def of_block(self, X: Any, precise: bool = False) -> Array:
@@ -118,14 +119,14 @@ class LandmarkFeatures:
         """The ``rank`` leading directions of the features of X; nothing is held."""
         if rank >= self.rank:
             return self
-        n, total = X.shape[0], np.zeros(self.rank)
+        n, size, total = X.shape[0], block_rows(X), np.zeros(self.rank)
         gram = np.zeros((self.rank, self.rank))
 
         def moments(rows: slice) -> tuple[Array, Array]:
             features = self.of_block(X[rows])
             return features.T @ features, features.sum(axis=0, dtype=np.float64)
 
-        with blocks("rank of the features", moments, row_blocks(n, BLOCK)) as found:
+        with blocks("rank of the features", moments, row_blocks(n, size)) as found:
             for part, sums in found:
                 gram += part
                 total += sums
@@ -140,14 +141,22 @@ class LandmarkFeatures:
 
     def lost_share(self, X: Any) -> float:
         """Share of the variance of some rows in feature space that is not seen."""
-        own = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
-        if self.grand_mean is not None:
-            # squared distances to the landmarks' mean in the space of the kernel
-            values = np.asarray(self.kernel.block(X, self.rows), dtype=np.float64)
-            own = own - 2 * values.mean(axis=1) + self.grand_mean
-        seen = np.square(self.of_block(X), dtype=np.float64).sum()
-        total = float(own.sum())
+        total = seen = 0.0
+        for rows in row_blocks(X.shape[0], STRIP):
+            part = X[rows]
+            own = np.asarray(self.kernel.diagonal(part), dtype=np.float64)
+            if self.grand_mean is not None:
+                # squared distances to the landmarks' mean in the space of the kernel
+                values = np.asarray(self._values(part), dtype=np.float64)
+                own = own - 2 * values.mean(axis=1) + self.grand_mean
+            seen += np.square(self.of_block(part), dtype=np.float64).sum()
+            total += float(own.sum())
         return float(np.clip(1 - seen / total, 0.0, 1.0)) if total > 0 else 0.0
+
+
+def block_rows(X: Any) -> int:
+    """Rows whose features are made at a time; of a wide table on disk, fewer."""
+    return min(BLOCK, X.rows_at_once) if isinstance(X, RowStore) else BLOCK
 
 
 def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFeatures:

@@ -14,7 +14,9 @@ import numpy as np
 from graphfold.arrays import floating
 from graphfold.kernels import Kernel
 from graphfold.kernels.bandwidth import N_ROWS as ROWS_OF_MEDIAN
-from graphfold.stores import is_on_disk, is_sparse
+from graphfold.kernels.landmarks import STRIP as FEATURE_STRIP
+from graphfold.kernels.landmarks import block_rows
+from graphfold.stores import RowStore, is_on_disk, is_sparse
 
 #: share of the free memory that a fit may take when nobody sets a budget
 SHARE_OF_FREE = 0.6
@@ -22,6 +24,8 @@ SHARE_OF_FREE = 0.6
 FEATURE_ROWS, FEATURE_BLOCKS = 2048, 2
 #: m x m matrices of float64 that the landmark way holds
 SQUARES = 8
+#: rows by which the kernel and the landmarks are judged
+N_PROBES = 1000
 #: bytes of an edge in a sparse matrix: a float64 and an index
 EDGE = 12
 
@@ -119,8 +123,26 @@ def landmark_bytes(
     answer = 3 * n * d * max(itemsize, 8)
     # neighbours of 512 rows, gathered in double precision, where nothing is refined
     gathering = 0 if refined or not n_edges else n_threads * 8 * m * min(n, 512 * 12)
-    widest = max(making, refining, answer, blocks, 2 * gathering)
-    return int(rows + squares + laplacian + widest)
+    of_rows, passing = _rows_of_landmarks(X, m, n_threads)
+    widest = max(making, refining, answer, blocks + passing, 2 * gathering)
+    return int(rows + squares + laplacian + of_rows + widest)
+
+
+def _rows_of_landmarks(X: Any, m: int, n_threads: int) -> tuple[int, int]:
+    """Rows that the landmark way holds for good, and those that pass by.
+
+    The landmarks, in the order of their features, and about their mean; beside them
+    their copies in double precision, the probes, or a block for each thread and what
+    is made of it.
+    """
+    n, on_disk = X.shape[0], isinstance(X, RowStore)
+    row = X.row_bytes if on_disk else -(-copy_of_rows(X) // max(n, 1))
+    doubled = 4 * m if floating(X.dtype).itemsize == 4 and not is_sparse(X) else m
+    # of a table in memory the blocks are views, unless they are sparse
+    block = block_rows(X) if on_disk or is_sparse(X) else 0
+    strip = min(FEATURE_STRIP, block or FEATURE_STRIP)
+    blocks = min(n_threads * (block + strip), 2 * n)
+    return 3 * m * row, max(doubled, min(2 * N_PROBES, 2 * n), blocks) * row
 
 
 def feature_bytes(n: int, rank: int) -> int:

@@ -27,7 +27,7 @@ from graphfold.stores import (
     is_sparse,
     row_store,
 )
-from tests.peak import ALLOWANCE, added, measure, on_disk, ring
+from tests.peak import OF_A_THREAD, added, measure, on_disk, ring
 from tests.peak import rows as rows_of
 
 KINDS = ["memmap", "zarr", "hdf5"]
@@ -169,7 +169,7 @@ def test_an_exact_fit_reads_the_table_once(kind, tmp_path):
     )
     table = 6000 * 1500 * 8
     assert table < found["planned"] < 1.5 * table
-    assert found["measured"] < 1.15 * found["planned"] + ALLOWANCE < 2 * table
+    assert found["measured"] < 1.15 * found["planned"] + OF_A_THREAD < 2 * table
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self")

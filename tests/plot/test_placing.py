@@ -40,6 +40,19 @@ def test_twenty_names_on_one_spot_do_not_cover_each_other(rng, size):
         assert all(inside.y0 <= box.y0 and box.y1 <= inside.y1 for box in frames)
 
 
+@pytest.mark.parametrize("left", [0, 1])
+def test_names_may_be_removed_or_hidden(rng, left):
+    """The others are drawn as if it had not been there."""
+    names = np.array(["a", "b", "c"])[np.arange(30) % 3]
+    made = plot.EmbeddingDisplay.from_embedding(rng.random((30, 2)), names)
+    made.texts_[0].remove()
+    made.texts_[1].set_visible(False)
+    if not left:
+        made.texts_[2].remove()
+    made.figure_.canvas.draw()
+    assert len(made.ax_.texts) == left + 1
+
+
 def test_names_with_room_stay_where_they_are():
     middles = np.array([[20.0, 20.0], [80.0, 80.0]])
     sizes, limits = np.full((2, 2), 10.0), np.array([[0.0, 0.0], [100.0, 100.0]])

@@ -39,9 +39,16 @@ class NamesApart(Artist):
 
     def draw(self, renderer: Any) -> None:
         """Give each name its place, and draw the lines; names draw themselves."""
-        shown = self.names
         if not self.get_visible() or self.axes is None:
             return
+        there = [
+            (name, colour)
+            for name, colour in zip(self.names, self.colours, strict=True)
+            if name.axes is not None and name.get_visible()  # some may be removed since
+        ]
+        if not there:
+            return
+        shown, colours = zip(*there, strict=True)
         for name in shown:
             name.set_position((0, 0))
         boxes = [_box(name, renderer) for name in shown]
@@ -54,7 +61,7 @@ class NamesApart(Artist):
         for name, move in zip(shown, moves.tolist(), strict=True):
             name.set_position(tuple(move))
         for colour, ends in zip(
-            self.colours, np.stack([middles, places], axis=2), strict=True
+            colours, np.stack([middles, places], axis=2), strict=True
         ):
             line = Line2D(*ends, color=colour, linewidth=1)
             line.set_figure(self.axes.figure)

@@ -84,7 +84,7 @@ def written(kind: str, rows: int) -> Path:
 
 def opened(kind: str, rows: int):
     """Open the page in a browser of its own; the page's clock says how long it took."""
-    from tests.views.browser import chromium
+    from tests.browser import chromium
 
     path = written(kind, rows)
 

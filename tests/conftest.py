@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from graphfold import datasets
+from tests.browser import chromium, chromium_path
 
 
 @pytest.fixture
@@ -42,3 +43,15 @@ def usps():
 @pytest.fixture(scope="session")
 def mfeat():
     return real(datasets.load_mfeat)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One for all tests: a process can have no second Playwright."""
+    required = os.environ.get("GRAPHFOLD_REQUIRE_BROWSER")
+    if not required:
+        pytest.importorskip("playwright")
+        if chromium_path() is None:
+            pytest.skip("needs Chromium: install it, or set GRAPHFOLD_CHROMIUM")
+    with chromium() as opened:
+        yield opened

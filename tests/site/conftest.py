@@ -3,7 +3,6 @@ import os
 import pytest
 
 from tests.site.pages import SITE
-from tests.views.conftest import browser  # noqa: F401
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote, urlsplit
 
-from tests.views.browser import DESKTOP, PHONE
+from tests.browser import DESKTOP, PHONE
 
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 WIDTHS = {"desktop": DESKTOP, "phone": PHONE}

@@ -6,8 +6,8 @@
 import sys
 from pathlib import Path
 
+from tests.browser import chromium
 from tests.site.pages import SITE, WIDTHS, Reader, pages, served
-from tests.views.browser import chromium
 
 
 def shoot(folder, names, schemes=("light", "dark")):

@@ -1,24 +1,12 @@
-"""A browser for a session, and maps to open in it."""
+"""Maps to open in the browser."""
 
-import os
 from contextlib import closing
 
 import numpy as np
 import pytest
 
 from graphfold import Graph, GraphKernelPCA, NeighborGraph, view
-from tests.views.browser import Page, chromium, chromium_path
-
-
-@pytest.fixture(scope="session")
-def browser():
-    required = os.environ.get("GRAPHFOLD_REQUIRE_BROWSER")
-    if not required:
-        pytest.importorskip("playwright")
-        if chromium_path() is None:
-            pytest.skip("needs Chromium: install it, or set GRAPHFOLD_CHROMIUM")
-    with chromium() as opened:
-        yield opened
+from tests.browser import Page
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from graphfold import GraphKernelPCA, SemiSupervisedGraphKernelPCA, datasets, view
-from tests.views.browser import PHONE, Page, chromium
+from tests.browser import PHONE, Page, chromium
 
 WIDE = {"width": 1360, "height": 820}
 

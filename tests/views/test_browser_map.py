@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from graphfold import SemiSupervisedGraphKernelPCA
 from graphfold.quality import neighbors_kept
-from tests.views.browser import box_of, many
+from tests.browser import box_of, many
 
 
 def test_points_are_drawn_and_change_colour(page):

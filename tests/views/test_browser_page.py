@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.views.browser import DESKTOP, PHONE, box_of, many
+from tests.browser import DESKTOP, PHONE, box_of, many
 
 HOSTILE = "</script><script>window.hit = 1</script><img src=x onerror='window.hit=2'>"
 

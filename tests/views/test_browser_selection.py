@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from graphfold import SemiSupervisedGraphKernelPCA
-from tests.views.browser import around, box_of, many
+from tests.browser import around, box_of, many
 
 
 def test_search_selects(page):

@@ -5,11 +5,9 @@ import io
 import re
 import sys
 import threading
-import traceback
 from pathlib import Path
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from graphfold.errors import DriftWarning, warn
 from graphfold.progress import (
@@ -25,7 +23,6 @@ from graphfold.progress import (
     watching,
 )
 from graphfold.progress.terminal import cut
-from graphfold.threads import blas, blocks, in_shares, ours
 
 
 class Terminal(io.StringIO):
@@ -161,107 +158,6 @@ def test_worker_threads_are_not_heard_whatever_context_they_have():
         thread.start()
         thread.join()
     assert recorder.events == ["finished", "close"]
-
-
-# -- threads -----------------------------------------------------------------------
-
-
-@pytest.fixture
-def two_threads():
-    blas()
-    with threadpool_limits(2):
-        yield
-
-
-def blas_threads():
-    return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
-
-
-def test_blocks_are_counted_as_they_are_taken(two_threads):
-    heard = []
-    with listening(heard.append), blocks("squares", lambda i: i * i, range(3)) as found:
-        assert list(found) == [0, 1, 4]
-    assert heard[0] == "squares"
-    assert (heard[-1].stage, heard[-1].done, heard[-1].total) == ("squares", 3, 3)
-
-
-def test_an_interrupt_between_blocks_gives_blas_its_threads_back(two_threads):
-    """Also while the traceback, as in a notebook, holds on to the loop."""
-    before, running = blas_threads(), threading.active_count()
-    held = None
-    try:
-        with blocks("squares", lambda i: i * i, range(1000)) as found:
-            for _ in found:
-                raise KeyboardInterrupt
-    except KeyboardInterrupt as error:
-        held = error
-    assert traceback.extract_tb(held.__traceback__)
-    assert blas_threads() == before
-    assert threading.active_count() == running
-
-
-class Holder(threading.Thread):
-    """Has all threads of BLAS until it is let go."""
-
-    def __init__(self):
-        super().__init__()
-        self.entered, self.may_leave = threading.Event(), threading.Event()
-        self.start()
-        self.entered.wait()
-
-    def run(self):
-        with ours():
-            self.entered.set()
-            self.may_leave.wait()
-
-    def let_go(self):
-        self.may_leave.set()
-        self.join()
-
-
-def set_blas_threads(number):
-    """By a thread that ends: some threadpoolctls let no other one set it meanwhile."""
-    thread = threading.Thread(target=threadpool_limits, args=[number, "blas"])
-    thread.start()
-    thread.join()
-
-
-def test_fits_side_by_side_give_blas_its_threads_back():
-    """Also where the first to begin is the first to end."""
-    blas()
-    at_first = blas_threads()
-    set_blas_threads(2)
-    try:
-        before = blas_threads()
-        first, second = Holder(), Holder()
-        first.let_go()
-        second.let_go()
-        assert blas_threads() == before
-        assert set(before) == {2}
-    finally:
-        set_blas_threads(max(at_first))
-
-
-def test_shares_are_tallied_and_an_error_stops_all_of_them(two_threads):
-    recorder = Recorder()
-    with watching(recorder), stage("pieces", 10) as step:
-        found = in_shares(
-            lambda share, tally: [tally.add() for _ in share], [range(4)] * 2, step
-        )
-    assert found == [[False] * 4] * 2
-    assert recorder.events[-3] == ("ended", "pieces", 8)
-
-    def endless_or_broken(share, tally):
-        if share == "broken":
-            raise ZeroDivisionError
-        while not tally.add():
-            pass
-
-    before, running = blas_threads(), threading.active_count()
-    with pytest.raises(ZeroDivisionError), stage("pieces", 10) as step:
-        in_shares(endless_or_broken, ["broken", "endless"], step)
-    assert blas_threads() == before
-    assert threading.active_count() == running
 
 
 # -- a terminal --------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+import traceback
 from contextlib import nullcontext
 
 import numpy as np
@@ -11,7 +12,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from graphfold.arrays import row_blocks, tall_gram, tall_product
-from graphfold.threads import are_ours, blas, in_order, n_threads, ours
+from graphfold.progress import listening, stage
+from graphfold.threads import (
+    are_ours,
+    blas,
+    blocks,
+    in_order,
+    in_shares,
+    n_threads,
+    ours,
+)
 
 COUNTS = [1, 2, 3]
 
@@ -204,3 +214,100 @@ def test_products_of_tall_arrays_are_the_same_on_our_threads(allowed, rng, n, dt
         for one, other in zip(found, expected, strict=True):
             assert one.dtype == dtype
             assert_allclose(one, other, atol=tolerance * np.sqrt(n) * 10)
+
+
+# -- loops in blocks and shares ------------------------------------------------------
+
+
+@pytest.fixture
+def two_threads():
+    blas()
+    with threadpool_limits(2):
+        yield
+
+
+def test_blocks_are_counted_as_they_are_taken(two_threads):
+    heard = []
+    with listening(heard.append), blocks("squares", lambda i: i * i, range(3)) as found:
+        assert list(found) == [0, 1, 4]
+    assert heard[0] == "squares"
+    assert (heard[-1].stage, heard[-1].done, heard[-1].total) == ("squares", 3, 3)
+
+
+def test_an_interrupt_between_blocks_gives_blas_its_threads_back(two_threads):
+    """Also while the traceback, as in a notebook, holds on to the loop."""
+    before, running = blas_threads(), threading.active_count()
+    held = None
+    try:
+        with blocks("squares", lambda i: i * i, range(1000)) as found:
+            for _ in found:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt as error:
+        held = error
+    assert traceback.extract_tb(held.__traceback__)
+    assert blas_threads() == before
+    assert threading.active_count() == running
+
+
+class Holder(threading.Thread):
+    """Has all threads of BLAS until it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.entered, self.may_leave = threading.Event(), threading.Event()
+        self.start()
+        self.entered.wait()
+
+    def run(self):
+        with ours():
+            self.entered.set()
+            self.may_leave.wait()
+
+    def let_go(self):
+        self.may_leave.set()
+        self.join()
+
+
+def set_blas_threads(number):
+    """By a thread that ends: some threadpoolctls let no other one set it meanwhile."""
+    thread = threading.Thread(target=threadpool_limits, args=[number, "blas"])
+    thread.start()
+    thread.join()
+
+
+def test_fits_side_by_side_give_blas_its_threads_back():
+    """Also where the first to begin is the first to end."""
+    blas()
+    at_first = blas_threads()
+    set_blas_threads(2)
+    try:
+        before = blas_threads()
+        first, second = Holder(), Holder()
+        first.let_go()
+        second.let_go()
+        assert blas_threads() == before
+        assert set(before) == {2}
+    finally:
+        set_blas_threads(max(at_first))
+
+
+def test_shares_are_tallied_and_an_error_stops_all_of_them(two_threads):
+    heard = []
+    with listening(heard.append), stage("pieces", 10) as step:
+        found = in_shares(
+            lambda share, tally: [tally.add() for _ in share], [range(4)] * 2, step
+        )
+    assert found == [[False] * 4] * 2
+    assert (heard[-1].stage, heard[-1].done) == ("pieces", 8)
+
+    def endless_or_broken(share, tally):
+        if share == "broken":
+            raise ZeroDivisionError
+        while not tally.add():
+            pass
+
+    before, running = blas_threads(), threading.active_count()
+    with pytest.raises(ZeroDivisionError), stage("pieces", 10) as step:
+        in_shares(endless_or_broken, ["broken", "endless"], step)
+    assert blas_threads() == before
+    assert threading.active_count() == running

@@ -12,6 +12,7 @@ LAYERS = [
     ["check", "operators", "neighbors", "stores"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
+    ["distributed"],
     ["estimators"],
     ["ad", "datasets", "quality", "plot", "files"],
     ["views"],

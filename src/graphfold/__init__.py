@@ -25,13 +25,20 @@ from graphfold.estimators import (
     RobustGraphPCA,
     SemiSupervisedGraphKernelPCA,
 )
-from graphfold.graphs import CorrelationGraph, Graph, NeighborGraph, responses
+from graphfold.graphs import (
+    CorrelationGraph,
+    EdgeTable,
+    Graph,
+    NeighborGraph,
+    responses,
+)
 from graphfold.io import load
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "CorrelationGraph",
+    "EdgeTable",
     "FastRobustGraphPCA",
     "Graph",
     "GraphKernelPCA",

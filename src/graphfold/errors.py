@@ -54,6 +54,10 @@ class FileError(GraphfoldError):
     """A file that cannot be read or written; the message says where it is wrong."""
 
 
+class ClusterError(GraphfoldError):
+    """A Dask cluster that has no workers left, or lost what it was working on."""
+
+
 class PackageError(GraphfoldError):
     """An optional package is missing; the message says how to install it."""
 

@@ -86,7 +86,7 @@ def run(problem, found, d=D, *, refined, learn=None, wide=None, **how):
 
 
 def basis_of(span, center):
-    Psi = np.hstack(span.parts).astype(float)
+    Psi = np.hstack(span.features.parts).astype(float)
     Psi = Psi - Psi.mean(axis=0) if center else Psi
     U, s, _ = np.linalg.svd(Psi, full_matrices=False)
     return U[:, s > 3e-4 * s[0]]

@@ -16,6 +16,7 @@ from graphfold.graphs.links import class_links
 from graphfold.kernels.landmarks import landmark_features
 from graphfold.model.problem import Problem
 from graphfold.model.span import (
+    InMemory,
     BLOCK,
     CHUNK,
     SPAN_CUT,
@@ -215,7 +216,7 @@ def test_links_of_classes_in_the_span(points, rng, kind):
         expected = phi.astype(float).T @ dense_laplacian(A, kind) @ phi.astype(float)
         found = moments_of_term(term.base, [phi])
         assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
-    span = Span([phi], center=True)
+    span = Span(InMemory([phi]), center=True)
     small = span.project(problem)
     same, apart = (dense_laplacian(A, kind) for A in link_tables(codes))
     K = phi.astype(float) @ phi.astype(float).T
@@ -243,7 +244,7 @@ def test_the_projected_problem_is_rayleigh_ritz(
     small = span.project(problem)
     assert small.n == span.dimension
     assert not small.center
-    Psi = np.hstack(span.parts)
+    Psi = np.hstack(span.features.parts)
     values, vectors = ritz(M, Psi, center)
     size = np.abs(np.linalg.eigvalsh(M)).max()
     pairs = small.solve(4, solver="lapack")
@@ -268,10 +269,10 @@ def test_both_laplacians_and_other_weights(points, kind):
     problem = problem.with_weights([0.2, 0.9], [0.1, 0.8]).with_gamma(0.5)
     small = span.project(problem)
     assert [id(Q) for _, Q in span._seen.values()] == seen
-    K = [part.astype(float) @ part.astype(float).T for part in span.parts]
+    K = [part.astype(float) @ part.astype(float).T for part in span.features.parts]
     L = [dense_laplacian(A, kind) for A in adjacencies(points).values()]
     M = 0.2 * K[0] + 0.9 * K[1] - 0.5 * (0.1 * L[0] + 0.8 * L[1])
-    values, _ = ritz(M, np.hstack(span.parts), True)
+    values, _ = ritz(M, np.hstack(span.features.parts), True)
     found = np.linalg.eigvalsh(small.operator().to_dense())[::-1]
     assert_allclose(found[:6], values[:6], atol=2e-4 * np.abs(M).max() * 60)
 
@@ -318,7 +319,7 @@ def test_a_wider_span_is_never_worse_and_none_beats_the_whole(
 def test_the_wider_span_holds_the_narrow_one_and_the_neighbours(points):
     problem, found, _ = make(points, n_graphs=2)
     plain, wide = (span_of(problem, found, wide=w) for w in (False, True))
-    phi = plain.parts[0].astype(float)
+    phi = plain.features.parts[0].astype(float)
     S = np.zeros((60, 60))
     for A in adjacencies(points).values():
         degrees = A.sum(axis=1)
@@ -326,10 +327,10 @@ def test_the_wider_span_holds_the_narrow_one_and_the_neighbours(points):
             for j in range(60):
                 if A[i, j]:
                     S[i, j] += A[i, j] / np.sqrt(degrees[i] * degrees[j]) / 2
-    assert len(wide.parts) == 2
-    assert_array_equal(wide.parts[0], plain.parts[0])
-    assert_allclose(wide.parts[1], S @ phi, atol=1e-5)
-    assert wide.parts[1].dtype == np.float32
+    assert len(wide.features.parts) == 2
+    assert_array_equal(wide.features.parts[0], plain.features.parts[0])
+    assert_allclose(wide.features.parts[1], S @ phi, atol=1e-5)
+    assert wide.features.parts[1].dtype == np.float32
 
 
 @pytest.mark.parametrize("kind", ["normalized", "combinatorial"])
@@ -372,19 +373,19 @@ def test_isolated_nodes_stay_finite_and_keep_their_features(points):
         assert np.isfinite(V).all()
         assert (np.abs(V[30:]).max(axis=1) > 1e-6).all()
         M = K.base.to_dense().astype(float) - 3.0 * dense_laplacian(A, kind)
-        values, _ = ritz(M, np.hstack(span.parts), True)
+        values, _ = ritz(M, np.hstack(span.features.parts), True)
         assert_allclose(pairs.values, values[:3], atol=1e-3 * np.abs(M).max())
 
 
 def test_features_that_repeat_each_other_count_once(points):
     """Two kernels that are one: the span has the dimension of one of them."""
     phi = landmark_features(kernels.Gaussian(0.2), points[:12], center=True).of(points)
-    one, two = Span([phi]), Span([phi, phi.copy()])
+    one, two = Span(InMemory([phi])), Span(InMemory([phi, phi.copy()]))
     assert one.dimension == two.dimension
     assert largest_angle(one.vectors(np.eye(11)), two.vectors(np.eye(11))) < 1e-3
 
 
 def test_constant_features_are_no_direction_when_centred():
     ones = np.ones((30, 1), dtype=np.float32)
-    assert Span([ones], center=True).dimension == 0
-    assert Span([ones], center=False).dimension == 1
+    assert Span(InMemory([ones]), center=True).dimension == 0
+    assert Span(InMemory([ones]), center=False).dimension == 1

@@ -21,7 +21,7 @@ from graphfold.arrays import Array, floating
 from graphfold.errors import GraphfoldError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
-from graphfold.estimators.fitting import Constrain, Fit, Sources, prepare
+from graphfold.estimators.fitting import Constrain, Fit, InMemory, Sources, prepare
 from graphfold.estimators.landmarks import (
     check_kernels,
     check_landmarks,
@@ -30,11 +30,12 @@ from graphfold.estimators.landmarks import (
 )
 from graphfold.estimators.planning import known_edges, n_bases, rows_back
 from graphfold.estimators.progress import CallbackSupportMixin, begin_fit
-from graphfold.estimators.reading import AUTO
+from graphfold.estimators.reading import AUTO, lies_on_workers, workers
 from graphfold.estimators.row_keys import RowKeys
+from graphfold.estimators.statement import parts_of_graphs
 from graphfold.estimators.stream import Stacked
 from graphfold.estimators.strength_path import strength_path
-from graphfold.graphs import GraphRecipe, Laplacian, graphs_from
+from graphfold.graphs import GraphRecipe, Laplacian, graphs_from, in_memory
 from graphfold.kernels import Kernel
 from graphfold.model.align import carried_eigenvalues, nearest_rotation
 from graphfold.model.alternate import Alternation
@@ -46,10 +47,8 @@ from graphfold.model.extend import (
     data_share,
     graph_shares,
 )
-from graphfold.model.landmark_share import landmark_share
 from graphfold.model.plan import Plan, make_plan
 from graphfold.model.problem import Problem
-from graphfold.model.span import features_of
 from graphfold.model.strength import data_scale, graph_size
 from graphfold.model.terms import Term, has_cheap_factor, kernel_terms
 from graphfold.solvers import Eigenpairs
@@ -149,6 +148,9 @@ class GraphEmbedding(
     _X_fit: Any = None
     #: square roots of what the rows count, where they do not count alike
     _roots: Array | None = None
+    #: projections and fingerprints of rows on workers, by which they are known again
+    _row_marks: Any = None
+    _row_prints: Any = None
     _row_keys: RowKeys | None = None
 
     def _fit_rows(
@@ -166,6 +168,10 @@ class GraphEmbedding(
         ``how`` is passed on to :func:`prepare`.
         """
         begin_fit(self, X, y)
+        if lies_on_workers(X):
+            workers().fit_on_workers(self, X, labels, graphs, rng, constrain)
+            return
+        known = {name: in_memory(graph) for name, graph in graphs.items()}
         streamed = how.pop("streamed", False)
         if hasattr(self, "landmarks"):
             check_landmarks(self, X.shape[0], self._row_labels, growing=streamed)
@@ -177,12 +183,12 @@ class GraphEmbedding(
             X = X.read()
         elif keys is None or self._needs_rows():
             X = X.copy()  # as KernelPCA does: the caller may change X afterwards
-        strength = self._choose_strength(X, labels, graphs, rng, constrain)
+        strength = self._choose_strength(X, labels, known, rng, constrain)
         fit = prepare(
             self,
             X,
             labels,
-            graphs,
+            known,
             rng,
             constrain=constrain,
             fingerprints=None if keys is None else keys.fingerprints,
@@ -202,7 +208,7 @@ class GraphEmbedding(
         self,
         X: Any,
         labels: Array | None,
-        graphs: Sources,
+        graphs: InMemory,
         rng: np.random.Generator,
         constrain: Constrain | None,
     ) -> float:
@@ -253,12 +259,8 @@ class GraphEmbedding(
         problem, pairs = result.problem, result.pairs
         X, kernel = fit.X, fit.kernel_of(problem)
         V = pairs.vectors.astype(floating(X.dtype), copy=False)
-        if fit.landmarks is None:
-            data = self._data_share(problem, kernel, X, V)
-        else:
-            features = list(fit.landmarks.features.values())
-            data = landmark_share(problem, features, features_of(problem), V)
-        shares = self._graph_shares(problem, fit.statement.laplacians, V)
+        data = fit.data_share(result, V)
+        shares = fit.graph_shares(result, V)
         self._extension = Extension(V, pairs.values, data, shares)
         self._scales = self._extension.column_scales(self.scaling)
         if self.scaling == "eigenvalue" and data is not None:
@@ -274,7 +276,7 @@ class GraphEmbedding(
         graphs = {name: fitted.graph for name, fitted in fit.graphs.items()}
         self.graph_ = graphs if len(graphs) > 1 else next(iter(graphs.values()), None)
         parts = [fitted.known.n_parts for fitted in fit.graphs.values()]
-        self.n_graph_components_ = sum(parts) if len(parts) < 2 else np.array(parts)
+        self.n_graph_components_ = parts_of_graphs(parts)
         self.objective_trace_ = result.objective_trace
         self.residuals_, self.converged_ = pairs.residuals, pairs.converged
         self.n_iter_ = pairs.n_iterations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from graphfold.arrays import Array, is_missing_value
 from graphfold.errors import ConstraintError, MissingLabelsWarning, warn
 from graphfold.graphs.links import (
     UNKNOWN,
-    LinkGraph,
     Links,
     class_links,
     link_laplacian,
@@ -22,6 +22,7 @@ from graphfold.graphs.links import (
 )
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
+from graphfold.operators import SymmetricOperator
 
 #: rows that distances between pairs are sampled from
 N_SAMPLED = 1000
@@ -89,11 +90,29 @@ def read_links(y: Any, must: Any, cannot: Any, labels: Array | None, n: int) -> 
             n_labelled=int(np.isfinite(values).sum()),
         )
     links = replace(links, n_unknown_pairs=lost + also_lost)
-    _warn(links)
+    warn_of_links(links)
     return links
 
 
-def _warn(links: Links) -> None:
+@dataclass(frozen=True)
+class LinksInMemory:
+    """Links of rows in memory: what they add to a problem, and how they were kept."""
+
+    links: Links
+
+    def add_to(self, problem: Problem, **how: Any) -> Problem:
+        """The problem with what must be together pulled, what must not pushed."""
+        return with_links(problem, self.links, **how)
+
+    def report(
+        self, V: Array, labels: Array | None, rng: np.random.Generator
+    ) -> ConstraintReport:
+        """How well an embedding of unit variance keeps them."""
+        return constraint_report(V, self.links, labels, rng)
+
+
+def warn_of_links(links: Links) -> None:
+    """Say what is odd about the links that were asked for."""
     asked = len(links.must_pairs) + len(links.cannot_pairs)
     if links.n_unknown_pairs and not asked:
         message = (
@@ -130,18 +149,29 @@ def with_links(
     few have, an axis that tells these few apart and nothing else would cost as little
     as one that tells all rows apart. ``top=None`` is the paper's letter, g = strength.
     """
-    sides: list[tuple[str, list[LinkGraph], float]] = [
-        ("must-link", links.together, -1.0),
-        ("cannot-link", links.apart, 1.0),
-    ]
+    sides = {"must-link": links.together, "cannot-link": links.apart}
+    found = {}
+    for name, parts in sides.items():
+        if parts and strengths[name]:
+            L, size = link_laplacian(parts, kind, problem.dtype)
+            linked = np.any([part.degrees > 0 for part in parts], axis=0)
+            found[name] = (L, size, float(linked.mean()))
+    return with_link_terms(problem, found, strengths=strengths, top=top)
+
+
+def with_link_terms(
+    problem: Problem,
+    laplacians: Mapping[str, tuple[SymmetricOperator, float, float]],
+    *,
+    strengths: Mapping[str, float],
+    top: float | None,
+) -> Problem:
+    """The same from each side's L, its size, and the share of rows that have links."""
     terms, weights = [], []
-    for name, parts, sign in sides:
-        if not parts or not strengths[name]:
-            continue
-        L, size = link_laplacian(parts, kind, problem.dtype)
+    for name, (L, size, share) in laplacians.items():
         terms.append(Term(name, L, size))
-        linked = np.any([part.degrees > 0 for part in parts], axis=0)
-        scale = 1.0 if top is None else top / size * np.sqrt(linked.mean())
+        sign = -1.0 if name == "must-link" else 1.0
+        scale = 1.0 if top is None else top / size * np.sqrt(share)
         weights.append(sign * strengths[name] * float(scale))
     return replace(problem, fixed=tuple(terms), fixed_weights=tuple(weights))
 
@@ -216,8 +246,8 @@ def constraint_report(
         n_must_pairs=len(links.must_pairs),
         n_cannot_pairs=len(links.cannot_pairs),
         n_unknown_pairs=links.n_unknown_pairs,
-        violated_must=_beyond(V, links.must_pairs, far, names, farther=True),
-        violated_cannot=_beyond(V, links.cannot_pairs, near, names, farther=False),
+        violated_must=beyond(V, links.must_pairs, far, names, farther=True),
+        violated_cannot=beyond(V, links.cannot_pairs, near, names, farther=False),
         misplaced=names[_misplaced(V, links.groups, sizes)].tolist(),
     )
 
@@ -226,9 +256,10 @@ def _distances(V: Array, pairs: Array) -> Array:
     return np.linalg.norm(V[pairs[:, 0]] - V[pairs[:, 1]], axis=1)
 
 
-def _beyond(
+def beyond(
     V: Array, pairs: Array, limit: float, names: Array, *, farther: bool
 ) -> list[tuple[Any, Any, float]]:
+    """Pairs beyond a limit by their names and distance, worst first."""
     distances = _distances(V, pairs)
     sign = 1.0 if farther else -1.0
     order = np.argsort(-sign * distances, kind="stable")

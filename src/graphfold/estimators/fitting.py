@@ -26,18 +26,27 @@ from graphfold.estimators.statement import (
     graphs_of_fit,
     state_problem,
 )
-from graphfold.graphs import Graph, GraphRecipe
+from graphfold.graphs import Graph, GraphRecipe, Source
 from graphfold.kernels import Combination, Kernel
 from graphfold.kernels.names import bind_all
 from graphfold.model import path
 from graphfold.model.alternate import Alternation, alternate, solved
+from graphfold.model.extend import DataShare, GraphShare
+from graphfold.model.landmark_share import (
+    landmark_share,
+    loadings_in_span,
+    loadings_of,
+)
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
 from graphfold.model.refine import in_span
+from graphfold.model.span import features_of
 from graphfold.progress import say
 from graphfold.solvers import choose_solver
 
-Sources = Mapping[str, Graph | GraphRecipe]
+Sources = Mapping[str, Source]
+#: the same where rows are in memory
+InMemory = Mapping[str, Graph | GraphRecipe]
 #: adds terms that are not learned to a problem that has been stated
 Constrain = Callable[[Statement], Problem]
 
@@ -49,7 +58,7 @@ class Fit:
     estimator: Any
     X: Any
     kernels: dict[str, Kernel]
-    sources: dict[str, Graph | GraphRecipe]
+    sources: dict[str, Any]
     graphs: dict[str, FittedGraph]
     plan: Plan
     statement: Statement
@@ -57,6 +66,8 @@ class Fit:
     how: dict[str, Any]
     landmarks: Landmarks | None = None
     refine: bool = True
+    #: what takes the place of the estimator's own way to the shares of its graphs
+    shares_of_graphs: Callable[..., list[GraphShare]] | None = None
 
     def kernel_of(self, problem: Problem) -> Kernel | None:
         """The kernels as one, at the weights of a problem."""
@@ -66,6 +77,28 @@ class Fit:
         factors = [term.factor for term in problem.kernels]
         weights = np.multiply(problem.theta, factors)
         return Combination(kernels, weights.tolist())
+
+    def data_share(self, result: Alternation, V: Array) -> DataShare | None:
+        """What the data say of where a new row belongs."""
+        problem = result.problem
+        if self.landmarks is None:
+            kernel = self.kernel_of(problem)
+            return self.estimator._data_share(problem, kernel, self.X, V)
+        features = list(self.landmarks.features.values())
+        span, roots = self.statement.span, problem.roots
+        if result.coordinates is not None and span is not None:
+            loadings = loadings_in_span(span, result.coordinates, len(features))
+        else:
+            loadings = loadings_of(problem, features_of(problem), V)
+        size = float(V.shape[0] if roots is None else roots @ roots)
+        return landmark_share(problem, features, loadings, size, V.dtype)
+
+    def graph_shares(self, result: Alternation, V: Array) -> list[GraphShare]:
+        """What each graph says of where a new row belongs."""
+        if self.shares_of_graphs is not None:
+            return self.shares_of_graphs(self, result, V)
+        laplacians = self.statement.laplacians
+        return self.estimator._graph_shares(result.problem, laplacians, V)
 
     def at(self, strength: float) -> Alternation:
         """The solution at one strength, its weights learned if there are several."""
@@ -92,7 +125,7 @@ def prepare(
     estimator: Any,
     X: Any,
     labels: Array | None,
-    graphs: Sources,
+    graphs: InMemory,
     rng: np.random.Generator,
     *,
     constrain: Constrain | None = None,

@@ -205,15 +205,34 @@ def landmarks_of(
     A median width looks at the landmarks alone, so that all who have them agree on it.
     """
     kernels = bind_all(estimator._kernels(X), rows, rng)
+    if rank is None:
+        return bound_landmarks(estimator, kernels, rows, some_rows(X, rng))
+    features = features_for(estimator, kernels, rows)
+    features = {name: part.with_rank(rank, X) for name, part in features.items()}
+    return _judged(rows, features, some_rows(X, rng))
+
+
+def bound_landmarks(
+    estimator: Any, kernels: dict[str, Kernel], rows: Any, probes: Any
+) -> Landmarks:
+    """Landmarks with all their features; ``probes`` are rows to judge them by."""
+    return _judged(rows, features_for(estimator, kernels, rows), probes)
+
+
+def features_for(
+    estimator: Any, kernels: dict[str, Kernel], rows: Any
+) -> dict[str, LandmarkFeatures]:
+    """The features that landmarks give for each kernel."""
     if estimator.center and not sp.issparse(rows):
         kernels = {name: _about(kernel, rows) for name, kernel in kernels.items()}
-    features = {
+    return {
         name: landmark_features(kernel, rows, center=estimator.center)
         for name, kernel in kernels.items()
     }
-    if rank is not None:
-        features = {name: part.with_rank(rank, X) for name, part in features.items()}
-    probes = some_rows(X, rng)
+
+
+def _judged(rows: Any, features: dict[str, LandmarkFeatures], probes: Any) -> Landmarks:
+    kernels = {name: part.kernel for name, part in features.items()}
     lost = [part.lost_share(probes) for part in features.values()]
     return Landmarks(rows, kernels, features, float(np.mean(lost)))
 

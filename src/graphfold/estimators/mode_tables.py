@@ -35,8 +35,8 @@ def tables_of(
     if given:
         tables = {str(name): table for name, table in X.items()}
         return _from_tables(tables, list(tables if fitted is None else fitted))
-    chosen = _selectors(X, modes, block_size, overlap) if fitted is None else fitted
-    found = {name: (_columns(X, part), part) for name, part in chosen.items()}
+    chosen = selectors_of(X, modes, block_size, overlap) if fitted is None else fitted
+    found = {name: (columns_of(X, part), part) for name, part in chosen.items()}
     return found, _labels(X)
 
 
@@ -70,7 +70,7 @@ def _from_tables(
     given = {k: t.to_frame() if _is_series(t) else t for k, t in given.items()}
     found = {name: _labels(table) for name, table in given.items()}
     labels = {name: part for name, part in found.items() if part is not None}
-    arrays = {name: _columns(table, None) for name, table in given.items()}
+    arrays = {name: columns_of(table, None) for name, table in given.items()}
     rows: Array | None = None
     if labels and len(labels) < len(given):
         bare = [name for name in given if name not in labels]
@@ -138,9 +138,10 @@ def _by_label(table: Any, labels: Array, order: list[Any]) -> Any:
     return full
 
 
-def _selectors(
+def selectors_of(
     X: Any, modes: Any, block_size: int | None, overlap: int
 ) -> dict[str, Any]:
+    """Columns of each mode, by name."""
     n_columns = X.shape[1]
     check.integer_between("overlap", overlap, 0, n_columns)
     if block_size is not None or isinstance(modes, int | np.integer):
@@ -183,7 +184,7 @@ def _by_kind(X: Any) -> dict[str, Any]:
     """Columns by the kind of their values: real, binary, categorical."""
     if sp.issparse(X):
         return {kind_of(X): np.arange(X.shape[1])}
-    kinds = np.array([kind_of(_columns(X, np.array([i]))) for i in range(X.shape[1])])
+    kinds = np.array([kind_of(columns_of(X, np.array([i]))) for i in range(X.shape[1])])
     found = {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(kinds)}
     return {str(kind): columns for kind, columns in found.items()}
 
@@ -220,7 +221,7 @@ def _resolved(X: Any, selector: Any) -> Any:
     return np.array([names.index(name) for name in listed.tolist()])
 
 
-def _columns(X: Any, columns: Any) -> Any:
+def columns_of(X: Any, columns: Any) -> Any:
     """Some columns (all for None) as an array: of numbers, or of objects."""
     if sp.issparse(X):
         X = sp.csr_array(X)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold import check, io
-from graphfold.arrays import Array
+from graphfold.arrays import Array, floating
 from graphfold.errors import ModeError
 from graphfold.estimators.mode_tables import (
     BINARY,
@@ -48,6 +48,8 @@ class Mode:
     categories: list[Array]
     sparse: bool
     column_names: list[str] | None = None
+    #: share of ones, where values are zeros and ones
+    ones: float | None = None
 
     @property
     def width(self) -> int:
@@ -127,7 +129,7 @@ def learn_mode(
             spread = squares - np.asarray(known.mean(axis=0)).ravel() ** 2
             scale = np.sqrt(np.where(spread > 0, spread, 1.0))
     elif kind == CATEGORICAL:
-        _refuse_real_columns(name, table[present])
+        refuse_real_columns(name, table[present])
         categories = [np.unique(column) for column in as_text(table[present]).T]
     elif kind == BINARY:
         means = table[present].mean(axis=0, dtype=np.float64)
@@ -135,13 +137,66 @@ def learn_mode(
         values = table[present].astype(np.float64)
         shift, spread = values.mean(axis=0), values.std(axis=0)
         scale = np.where(spread > 1e-12 * np.abs(values).max(axis=0), spread, 1.0)
+    shift, scale, means = steady(shift), steady(scale), steady(means)
     is_sparse = bool(sp.issparse(table))
+    ones = None
+    if kind == BINARY:
+        ones = float(table.mean() if is_sparse else means.mean())
     return Mode(
-        name, kind, columns, shift, scale, means, categories, is_sparse, column_names
+        name,
+        kind,
+        columns,
+        shift,
+        scale,
+        means,
+        categories,
+        is_sparse,
+        column_names,
+        ones,
     )
 
 
-def _refuse_real_columns(name: str, table: Array) -> None:
+def steady(numbers: Array) -> Array:
+    """Numbers to eleven digits: the same in whatever order rows were added up.
+
+    Rows are told apart by a hash of what they are encoded as, to the last bit.
+    """
+    mantissas, exponents = np.frexp(numbers)
+    return np.ldexp(np.round(mantissas * 2.0**36) / 2.0**36, exponents)
+
+
+def encode_modes(modes: list[Mode], tables: Mapping[str, Any]) -> tuple[int, Any]:
+    """Numbers of all modes side by side, then a column of presence for each."""
+    given = [table for table in tables.values() if table is not None]
+    if not given:
+        raise ModeError("X must hold at least one of the modes of the fit")
+    n = given[0].shape[0]
+    single = all(table.dtype == np.float32 for table in given)
+    dtype = floating(np.float32 if single else np.float64)
+    numbers, present = [], []
+    for mode in modes:
+        table = tables[mode.name]
+        if table is None:
+            values = np.tile(mode.means, (n, 1)).astype(dtype)
+            known = np.zeros(n, dtype=bool)
+        else:
+            values, known = mode.encode(table, dtype)
+        numbers.append(values)
+        present.append(known)
+    nothing = np.flatnonzero(~np.any(present, axis=0))
+    if len(nothing):
+        raise ModeError(
+            f"a sample must have at least one mode; rows {check.some_of(nothing)} "
+            f"have none ({len(nothing)} in all): drop them"
+        )
+    presence = np.column_stack(present).astype(dtype)
+    parts = [*numbers, presence]
+    if any(sp.issparse(part) for part in parts):
+        return n, sp.csr_array(sp.hstack(parts))
+    return n, np.hstack(parts)
+
+
+def refuse_real_columns(name: str, table: Array) -> None:
     """Numbers with a fraction beside text would be compared as if they were names."""
     for i, column in enumerate(table.T):
         if any(isinstance(value, float) and value % 1 for value in column):
@@ -167,7 +222,7 @@ def _codes(text: Array, names: Array) -> Array:
     return np.where(names[place] == text, place, -1)
 
 
-def recipe_for(mode: Mode, table: Any, metric: Any, settings: dict[str, Any]) -> Any:
+def recipe_for(mode: Mode, metric: Any, settings: dict[str, Any]) -> Any:
     """The recipe of a mode: the one given, or neighbours by a metric for its kind.
 
     Real columns, standardised: euclidean. Zeros and ones: Jaccard where ones are
@@ -177,8 +232,8 @@ def recipe_for(mode: Mode, table: Any, metric: Any, settings: dict[str, Any]) ->
     if isinstance(asked, GraphRecipe):
         return asked
     if asked == "auto" and mode.kind == BINARY:
-        ones = table.mean() if mode.sparse else mode.means.mean()
-        asked = "jaccard" if ones < RARE else "hamming"
+        assert mode.ones is not None
+        asked = "jaccard" if mode.ones < RARE else "hamming"
         asked = "cosine" if mode.sparse else asked  # counts have no sparse search
     elif asked == "auto":
         asked = "euclidean" if mode.kind == REAL else "hamming"

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from graphfold import check, io
-from graphfold.arrays import Array, floating
+from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError, ModeError
 from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.mode_tables import (
@@ -19,10 +19,10 @@ from graphfold.estimators.mode_tables import (
     tables_of,
     width_of,
 )
-from graphfold.estimators.modes import learn_mode, recipe_for
+from graphfold.estimators.modes import encode_modes, learn_mode, recipe_for
 from graphfold.estimators.planning import plan_of_modes
 from graphfold.estimators.progress import guarded_fit, with_verbose
-from graphfold.estimators.reading import check_parameters
+from graphfold.estimators.reading import check_parameters, is_distributed, workers
 from graphfold.estimators.statement import generator
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.modes import ModeGraph
@@ -187,6 +187,9 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         -------
         self
         """
+        if _on_workers(X):
+            workers().fit_modes_on_workers(self, X, y)
+            return self
         X = self._check_input(X, reset=True)
         tables, labels = tables_of(X, self.modes, self.block_size, self.overlap, None)
         named = {str(k): names_of(T) for k, T in X.items()} if _is_dict(X) else {}
@@ -197,7 +200,9 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         # a kernel looks at numbers, so what is not a number comes last
         self._modes = sorted(learned, key=lambda mode: mode.kind == CATEGORICAL)
         self._check_metric()
-        n, encoded = self._encode({k: table for k, (table, _) in tables.items()})
+        n, encoded = encode_modes(
+            self._modes, {k: table for k, (table, _) in tables.items()}
+        )
         check_parameters(self, n)
         check.at_least("graph_strength", self.graph_strength, 0)
         self._starts = np.cumsum([0, *(mode.width for mode in self._modes)])
@@ -235,6 +240,8 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         array of shape (m, n_components)
         """
         check_is_fitted(self)
+        if _on_workers(X) or is_distributed(self.embedding_):
+            return workers().transform_modes_on_workers(self, X)
         encoded = self._encode_new(X)
         known, edges = self._rows_of_fit().meet(encoded, None, None)
         return self._placed(encoded, known, edges)
@@ -242,6 +249,11 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
     def contributions(self, X: Any) -> Array:
         """How much of each sample's place each mode gives; rows sum to 1."""
         check_is_fitted(self)
+        if _on_workers(X) or is_distributed(self.embedding_):
+            raise GraphfoldError(
+                "contributions must have the samples, and those of the fit, in memory; "
+                "those of the fit are in mode_contributions_"
+            )
         encoded = self._encode_new(X)
         if not self._extension.graphs:
             return self._by_mode(np.zeros((encoded.shape[0], 0)))
@@ -307,37 +319,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
                     f"mode {mode.name!r} must have the {mode.width} columns of the "
                     f"fit; got {table.shape[1]}"
                 )
-        return self._encode({k: table for k, (table, _) in tables.items()})[1]
-
-    def _encode(self, tables: dict[str, Any]) -> tuple[int, Any]:
-        """Numbers of all modes side by side, then a column of presence for each."""
-        given = [table for table in tables.values() if table is not None]
-        if not given:
-            raise ModeError("X must hold at least one of the modes of the fit")
-        n = given[0].shape[0]
-        single = all(table.dtype == np.float32 for table in given)
-        dtype = floating(np.float32 if single else np.float64)
-        numbers, present = [], []
-        for mode in self._modes:
-            table = tables[mode.name]
-            if table is None:
-                values = np.tile(mode.means, (n, 1)).astype(dtype)
-                known = np.zeros(n, dtype=bool)
-            else:
-                values, known = mode.encode(table, dtype)
-            numbers.append(values)
-            present.append(known)
-        nothing = np.flatnonzero(~np.any(present, axis=0))
-        if len(nothing):
-            raise ModeError(
-                f"a sample must have at least one mode; rows {check.some_of(nothing)} "
-                f"have none ({len(nothing)} in all): drop them"
-            )
-        presence = np.column_stack(present).astype(dtype)
-        parts = [*numbers, presence]
-        if any(sp.issparse(part) for part in parts):
-            return n, sp.csr_array(sp.hstack(parts))
-        return n, np.hstack(parts)
+        return encode_modes(self._modes, {k: t for k, (t, _) in tables.items()})[1]
 
     def _mode_graphs(self, tables: dict[str, Any]) -> dict[str, Graph | GraphRecipe]:
         """A recipe for each mode that looks at its columns of the encoded table."""
@@ -349,7 +331,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         width = int(self._starts[-1])
         graphs: dict[str, Graph | GraphRecipe] = {
             mode.name: ModeGraph(
-                recipe_for(mode, tables[mode.name][0], self.metric, settings),
+                recipe_for(mode, self.metric, settings),
                 int(self._starts[i]),
                 int(self._starts[i + 1]),
                 width + i,
@@ -383,6 +365,11 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
             return self.response
         check.one_of("response", self.response, ("auto",))
         return Diffusion("auto")
+
+
+def _on_workers(X: Any) -> bool:
+    """Whether a table, or one of several, is a collection of Dask's."""
+    return any(map(is_distributed, X.values())) if _is_dict(X) else is_distributed(X)
 
 
 def _is_dict(X: Any) -> bool:

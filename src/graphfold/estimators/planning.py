@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from graphfold.estimators.mode_tables import CATEGORICAL, tables_of
-from graphfold.estimators.modes import learn_mode
+from graphfold.estimators.modes import encode_modes, learn_mode
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import memory, speed
 from graphfold.model.plan import Plan, too_small
@@ -114,6 +114,6 @@ def plan_of_modes(estimator: Any, X: Any) -> Plan:
     tables, _ = tables_of(X, model.modes, model.block_size, model.overlap, None)
     learned = [learn_mode(k, table, columns) for k, (table, columns) in tables.items()]
     model._modes = sorted(learned, key=lambda mode: mode.kind == CATEGORICAL)
-    _, encoded = model._encode({k: table for k, (table, _) in tables.items()})
+    _, encoded = encode_modes(model._modes, {k: t for k, (t, _) in tables.items()})
     plan = model._plan(model._kernels(encoded), encoded, timed=True)
     return with_searches(plan, encoded, len(learned))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from graphfold import check
-from graphfold.errors import GraphfoldError, KernelError
+from graphfold.errors import GraphfoldError, KernelError, PackageError
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
 from graphfold.solvers import SOLVERS
@@ -66,14 +66,42 @@ def _is_list_of_matrices(X: Any) -> bool:
     return all(len(getattr(part, "shape", ())) == 2 for part in X)
 
 
+def is_distributed(X: Any) -> bool:
+    """Whether X is a collection of Dask's: asked without importing it."""
+    return hasattr(X, "__dask_graph__")
+
+
+def lies_on_workers(X: Any) -> bool:
+    """Whether rows have been read as blocks on workers."""
+    return type(X).__name__ == "DistributedRows"
+
+
+def workers() -> Any:
+    """The fits of rows on workers; Dask is imported with them, and not before."""
+    try:
+        from graphfold.estimators import on_workers
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("dask", "distributed"):
+            raise
+        raise PackageError(
+            "X is a collection of Dask's, which needs the package: pip install "
+            "'graphfold[dask]'"
+        ) from None
+    return on_workers
+
+
 def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
     """X as a dense or CSR array of floats; at fit its columns are remembered.
+
+    A collection of Dask's becomes blocks of rows that stay on workers.
 
     A table on disk stays there if the plan of the fit says so: see ``read_store``.
     ``least`` rows have to be there: two at a fit, else one.
 
     Finiteness comes before the number of columns: scikit-learn checks in that order.
     """
+    if is_distributed(X):
+        return workers().read_blocks(estimator, X, reset=reset)
     X = check.no_tensor("X", row_store(X))
     if isinstance(X, RowStore):
         return read_store(estimator, X, reset=reset, least=least)

@@ -11,7 +11,7 @@ from graphfold.arrays import Array
 from graphfold.errors import DisconnectedGraphWarning, GraphError, LabelError, warn
 from graphfold.estimators import rows
 from graphfold.graphs import Graph, GraphRecipe, NeighborGraph
-from graphfold.graphs.named import graph_from
+from graphfold.graphs.named import graph_from, in_memory
 
 #: neighbours of the authors' public code
 NEIGHBORS = 7
@@ -22,7 +22,7 @@ def source(name: str, graph: Any) -> Graph | GraphRecipe:
     if graph is None:
         return NeighborGraph(NEIGHBORS)
     try:
-        return graph_from(graph)
+        return in_memory(graph_from(graph))
     except TypeError:
         raise GraphError(
             f"{name} must be one graph, a recipe such as NeighborGraph(7), or None; "

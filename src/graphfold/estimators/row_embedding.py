@@ -13,7 +13,13 @@ from graphfold.estimators.base import GraphEmbedding
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.planning import n_recipes, with_searches
 from graphfold.estimators.progress import guarded_fit, with_verbose
-from graphfold.estimators.reading import check_parameters, read_rows
+from graphfold.estimators.reading import (
+    check_parameters,
+    is_distributed,
+    read_rows,
+    workers,
+)
+from graphfold.estimators.rows import labels_for
 from graphfold.estimators.statement import generator
 from graphfold.model.plan import Plan
 from graphfold.stores import row_store
@@ -52,8 +58,8 @@ class RowEmbedding(GraphEmbedding):
         graphs = self._graphs()
         raw, X = X, self._read(X, reset=True)
         check_parameters(self, X.shape[0])
-        labels = rows.labels_of_rows(raw, node_ids, graphs, X.shape[0])
-        self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        labels = labels_for(raw, X, node_ids, graphs)
+        self._row_labels = labels_for(raw, X, node_ids, True)
         self._solve(X, y, labels, graphs)
         return self
 
@@ -93,6 +99,8 @@ class RowEmbedding(GraphEmbedding):
         array of shape (m, n_components)
         """
         self._ready()
+        if is_distributed(X) or is_distributed(self.embedding_):
+            return workers().transform_on_workers(self, X, node_ids, edges)
         raw, X = X, self._read(X, reset=False)
         labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
         known, weights = self._rows_of_fit().meet(X, labels, edges)

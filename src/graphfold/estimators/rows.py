@@ -23,8 +23,9 @@ from graphfold.errors import (
     UnlabelledRowsWarning,
     warn,
 )
+from graphfold.estimators.reading import lies_on_workers, workers
 from graphfold.estimators.row_keys import RowKeys
-from graphfold.graphs import Graph, GraphRecipe
+from graphfold.graphs import EdgeTable, Graph, GraphRecipe
 from graphfold.graphs.labels import (
     LabelIndex,
     as_labels,
@@ -52,16 +53,27 @@ def labels_of_rows(X: Any, node_ids: Any, graphs: Any, n: int) -> Array | None:
         return labels
     index = getattr(X, "index", None)
     counts = type(index).__name__ == "RangeIndex" or callable(index)
-    if index is None or counts or not _has_labels(graphs):
+    if index is None or counts or not has_labels(graphs):
         return None
     return as_labels(index)
 
 
-def _has_labels(graphs: Any) -> bool:
+def labels_for(raw: Any, X: Any, node_ids: Any, graphs: Any) -> Any:
+    """The same for rows that have been read from ``raw``, wherever they lie."""
+    if lies_on_workers(X):
+        keyed = has_labels(graphs)
+        return workers().labels_on_workers(X, node_ids, keyed=keyed)
+    return labels_of_rows(raw, node_ids, graphs, X.shape[0])
+
+
+def has_labels(graphs: Any) -> bool:
+    """Whether something is known by label: a graph, or what True stands for."""
     if isinstance(graphs, bool):
         return graphs
     listed = graphs.values() if isinstance(graphs, Mapping) else [graphs]
-    return any(isinstance(graph, Graph) and graph.has_labels for graph in listed)
+    return any(
+        isinstance(graph, Graph | EdgeTable) and graph.has_labels for graph in listed
+    )
 
 
 def graph_of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:

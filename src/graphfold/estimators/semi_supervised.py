@@ -8,18 +8,13 @@ import numpy as np
 
 from graphfold import check, io
 from graphfold.arrays import Array
-from graphfold.estimators import rows
-from graphfold.estimators.constraints import (
-    constraint_report,
-    read_links,
-    with_links,
-)
+from graphfold.estimators.constraints import LinksInMemory, read_links
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.progress import guarded_fit
-from graphfold.estimators.reading import check_parameters
+from graphfold.estimators.reading import check_parameters, lies_on_workers, workers
+from graphfold.estimators.rows import labels_for
 from graphfold.estimators.statement import Statement, generator
-from graphfold.graphs.links import Links
 from graphfold.model.problem import Problem
 
 
@@ -157,30 +152,34 @@ max_memory, ... :
         check_parameters(self, X.shape[0])
         for name in ("must_link_strength", "cannot_link_strength"):
             check.at_least(name, getattr(self, name), 0)
-        labels = rows.labels_of_rows(raw, node_ids, self._keyed(graphs), X.shape[0])
-        self._row_labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        labels = labels_for(raw, X, node_ids, self._keyed(graphs))
+        self._row_labels = labels_for(raw, X, node_ids, True)
         self._solve(X, y, labels, graphs)
         return self
 
     def _solve(
         self, X: Any, y: Any, labels: Array | None, graphs: Sources, **how: Any
     ) -> None:
-        links = read_links(y, self.must_link, self.cannot_link, labels, X.shape[0])
+        asked = y, self.must_link, self.cannot_link, labels
+        links: Any = (
+            workers().read_links_on_workers(*asked, X)
+            if lies_on_workers(X)
+            else LinksInMemory(read_links(*asked, X.shape[0]))
+        )
         rng = generator(self.random_state)
         constrain = self._constrain(links)
         self._fit_rows(X, y, labels, graphs, rng, constrain, **how)
-        V = self._extension.V * np.sqrt(len(self._extension.V))
-        self.constraint_report_ = constraint_report(V, links, labels, rng)
+        V = self._extension.V * np.sqrt(self._extension.V.shape[0])
+        self.constraint_report_ = links.report(V, labels, rng)
         self._finish(rng)
 
     def _keyed(self, graphs: Sources) -> bool:
         return self._has_pairs() or super()._keyed(graphs)
 
-    def _constrain(self, links: Links) -> Any:
+    def _constrain(self, links: Any) -> Any:
         def constrain(statement: Statement) -> Problem:
-            return with_links(
+            return links.add_to(
                 statement.problem,
-                links,
                 kind=self.laplacian,
                 strengths={
                     "must-link": float(self.must_link_strength),

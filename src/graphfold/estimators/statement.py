@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,14 @@ class FittedGraph:
         labels = self.graph.nodes if self.graph.has_labels else None
         faded = sp.csr_array(fade @ self.graph.to_scipy() @ fade)
         return replace(self, graph=Graph._unchecked(faded, labels))
+
+
+def parts_of_graphs(parts: Sequence[int | None]) -> Any:
+    """Connected parts of one graph, or of each of several; None if not counted."""
+    counts = [count for count in parts if count is not None]
+    if len(counts) < len(parts):
+        return None
+    return sum(counts) if len(counts) < 2 else np.array(counts)
 
 
 def bound_graphs(
@@ -156,15 +165,17 @@ def state_problem(
         data = estimator._data_terms(kernels, X, plan, how["rng"])
     else:
         data = landmark_terms(landmarks.features, X, roots, precise=not refine)
-    norm, normalize = float(estimator.weight_norm), estimator.normalize
+    normalize = estimator.normalize
     if len(data) > 1 and normalize:
         data = tuple(_of_unit_trace(term, center=estimator.center) for term in data)
     dtype = data[0].base.dtype if data else floating(X.dtype)
+    if landmarks is not None and not refine:
+        dtype = np.dtype(np.float64)  # as all sums are where the span is the answer
     responses = responses_from(estimator._responses(), list(graphs))
     laplacians, terms = {}, []
     for name, fitted in graphs.items():
         # a response needs the eigenvalues of L to double precision, L itself does not
-        exact = landmarks is None or responses[name] is not None
+        exact = landmarks is None or not refine or responses[name] is not None
         laplacians[name] = laplacian(
             fitted.known, estimator.laplacian, np.float64 if exact else np.float32
         )
@@ -176,13 +187,31 @@ def state_problem(
             dtype=dtype,
             name=name,
         )
-        terms.append(_among(term, responses[name], len(graphs), normalize=normalize))
+        terms.append(among(term, responses[name], len(graphs), normalize=normalize))
     terms = _over_all_rows(terms, list(graphs.values()))
+    wide = None if landmarks is None else partial(span_of, wide=not refine)
+    return stated(estimator, data, terms, laplacians, how, roots=roots, span_of=wide)
+
+
+def stated(
+    estimator: Any,
+    data: Sequence[Term],
+    terms: Sequence[Term],
+    laplacians: dict[str, Laplacian],
+    how: dict[str, Any],
+    *,
+    roots: Array | None = None,
+    span_of: Callable[..., Span] | None = None,
+) -> Statement:
+    """The problem of some terms at its first weights, and the gamma of strength 1.
+
+    ``span_of`` makes the span of the problem and its Laplacians, where there is one.
+    """
+    norm, normalize = float(estimator.weight_norm), estimator.normalize
     letter = estimator.weights == "equal" and not normalize
     beta = np.ones(len(terms)) if letter else equal_weights(len(terms), norm)
-    theta = equal_weights(len(data), norm)
     problem = Problem(
-        data,
+        tuple(data),
         (),
         tuple(terms),
         (),
@@ -190,11 +219,9 @@ def state_problem(
         trivial=estimator._trivial(laplacians),
         roots=roots,
     )
-    problem = problem.with_weights(theta, beta)
-    span = None
-    if landmarks is not None:
-        span = span_of(problem, laplacians, wide=not refine)
-    if not normalize or not (graphs or estimator._measures_the_data()):
+    problem = problem.with_weights(equal_weights(len(data), norm), beta)
+    span = None if span_of is None else span_of(problem, laplacians)
+    if not normalize or not (terms or estimator._measures_the_data()):
         return Statement(problem, laplacians, span=span)
     if span is not None and span.dimension:
         # the size of the data is known in the span: K is nothing elsewhere
@@ -222,7 +249,7 @@ def landmark_terms(
     return tuple(terms)
 
 
-def _among(
+def among(
     term: Term, response: Response | None, count: int, *, normalize: bool
 ) -> Term:
     """A graph term that stands beside others: of size one, and no trace negative."""

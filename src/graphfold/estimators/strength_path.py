@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
-from graphfold.estimators.fitting import Constrain, Sources, prepare
+from graphfold.estimators.fitting import Constrain, InMemory, prepare
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import path
 from graphfold.model.path import StrengthPath
@@ -24,7 +24,7 @@ def strength_path(
     estimator: Any,
     X: Any,
     labels: Array | None,
-    graphs: Sources,
+    graphs: InMemory,
     rng: np.random.Generator,
     *,
     by: str,
@@ -56,7 +56,7 @@ def strength_path(
 
 
 def _column_trials(
-    X: Any, graphs: Sources, labels: Array | None, rng: np.random.Generator
+    X: Any, graphs: InMemory, labels: Array | None, rng: np.random.Generator
 ) -> Any:
     """X without some columns, and how well an embedding foretells them."""
     n, n_columns = X.shape
@@ -77,7 +77,7 @@ def _n_column_folds(X: Any) -> int:
     return min(path.N_COLUMN_FOLDS, X.shape[1])
 
 
-def _n_edge_folds(graphs: Sources) -> int:
+def _n_edge_folds(graphs: InMemory) -> int:
     known = [g.n_edges for g in graphs.values() if isinstance(g, Graph)]
     return min([path.N_EDGE_FOLDS, *known])
 
@@ -105,7 +105,7 @@ def _standardised(X: Any) -> Any:
 
 
 def _edge_trials(
-    X: Any, graphs: Sources, labels: Array | None, rng: np.random.Generator
+    X: Any, graphs: InMemory, labels: Array | None, rng: np.random.Generator
 ) -> Any:
     """The graphs without some of their edges, and how well these are foretold."""
     known = {k: g for k, g in graphs.items() if isinstance(g, Graph)}

@@ -4,6 +4,7 @@
 graph          ``Graph``: labels, induced subgraphs, edges of new nodes
 sources        what a Graph can be made of: SciPy, NumPy, networkx, igraph, edges
 labels         node labels as arrays that can be searched
+edge_table     ``EdgeTable``: edges that lie elsewhere, for rows of Dask's
 named          one graph or several, each with a name and a response
 recipes        ``NeighborGraph``, ``CorrelationGraph``: built from X at fit
 known          ``KnownGraph``: one that is known, where a recipe is asked for
@@ -14,19 +15,29 @@ responses      the scalar functions r(lambda) and r_dagger(lambda)
 =============  ===========================================================
 """
 
+from graphfold.graphs.edge_table import EdgeTable
 from graphfold.graphs.graph import Graph
 from graphfold.graphs.laplacian import Laplacian, laplacian
-from graphfold.graphs.named import graph_from, graphs_from, responses_from
+from graphfold.graphs.named import (
+    Source,
+    graph_from,
+    graphs_from,
+    in_memory,
+    responses_from,
+)
 from graphfold.graphs.recipes import CorrelationGraph, GraphRecipe, NeighborGraph
 
 __all__ = [
     "CorrelationGraph",
+    "EdgeTable",
     "Graph",
     "GraphRecipe",
     "Laplacian",
     "NeighborGraph",
+    "Source",
     "graph_from",
     "graphs_from",
+    "in_memory",
     "laplacian",
     "responses_from",
 ]

@@ -8,19 +8,34 @@ import numpy as np
 
 from graphfold import check
 from graphfold.errors import GraphError, ResponseError
+from graphfold.graphs.edge_table import EdgeTable, is_edge_table
 from graphfold.graphs.graph import Graph
 from graphfold.graphs.recipes import GraphRecipe
 from graphfold.graphs.responses import Response, response_from
 
 ONLY = "graph"
+#: what a graph may come as: itself, a rule that builds it, or edges that lie elsewhere
+Source = Graph | GraphRecipe | EdgeTable
 
 
-def graph_from(graph: Any) -> Graph | GraphRecipe:
+def graph_from(graph: Any) -> Source:
     """The one graph meant by a constructor argument."""
-    return graph if isinstance(graph, Graph | GraphRecipe) else Graph(graph)
+    if isinstance(graph, Graph | GraphRecipe | EdgeTable):
+        return graph
+    return EdgeTable(graph) if is_edge_table(graph) else Graph(graph)
 
 
-def graphs_from(graph: Any) -> dict[str, Graph | GraphRecipe]:
+def in_memory(graph: Source) -> Graph | GraphRecipe:
+    """The graph, unless its edges lie elsewhere: that is for rows that do."""
+    if isinstance(graph, EdgeTable):
+        raise GraphError(
+            "graph must be in memory where X is; got a collection of Dask's: pass "
+            "Graph(edges.compute()), or X as a dask.array"
+        )
+    return graph
+
+
+def graphs_from(graph: Any) -> dict[str, Source]:
     """The graphs meant by ``graph=``, by name: none, one, a list or a dict of them.
 
     A list of tuples is the edge list of one graph; a list of graphs is several.

@@ -155,7 +155,7 @@ class NeighborGraph(GraphRecipe):
         joined = neighborhoods(
             X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         )
-        weights = self._weigh(joined.distances)
+        weights = self.weigh(joined.distances)
         return sp.csr_array((weights, joined.indices, joined.starts), shape=(n, n))
 
     def edges_to(self, X_new: Any, X: Any) -> Any:
@@ -192,12 +192,13 @@ class NeighborGraph(GraphRecipe):
     def _edges(self, distances: Array, indices: Array, n: int) -> Any:
         m, k = indices.shape
         starts = np.arange(0, m * k + 1, k)
-        weights = self._weigh(distances).ravel()
+        weights = self.weigh(distances).ravel()
         edges = sp.csr_array((weights, indices.ravel(), starts), shape=(m, n))
         edges.eliminate_zeros()
         return edges
 
-    def _weigh(self, distances: Array) -> Array:
+    def weigh(self, distances: Array) -> Array:
+        """Weights of edges of some lengths; ``scale`` has to be a number."""
         weights = self._weights_of(distances)
         return np.maximum(weights, JOINING) if self.joined else weights
 

@@ -218,25 +218,30 @@ def _from_edge_list(edges: Any, nodes: Array | None, duplicates: str) -> Adjacen
 def _from_table(table: Any, nodes: Array | None, duplicates: str) -> Adjacency:
     """A DataFrame: square with equal index and columns, or one edge a row."""
     listed = list(getattr(table, "column_names", table.columns))  # Arrow's word first
-    columns = [str(name) for name in listed]
     index = getattr(table, "index", None)
     square = table.shape[0] == table.shape[1]
     if index is not None and square and list(index) == listed:
         labels = as_labels(index) if nodes is None else nodes
         return Adjacency(from_matrix(sp.csr_array(table.to_numpy(float))), labels)
-    if len(columns) < 2:
+    source, target, weight = edge_columns(listed)
+    weights = None if weight is None else table[weight].to_numpy()
+    return from_edges(table[source], table[target], weights, nodes, duplicates)
+
+
+def edge_columns(listed: list[Any]) -> tuple[Any, Any, Any]:
+    """Which columns of a table of edges are source, target and weight (or None)."""
+    if len(listed) < 2:
         raise GraphError(
             "a table of edges needs two columns, source and target (and weight); "
-            f"got {some_of(columns)}"
+            f"got {some_of([str(name) for name in listed])}"
         )
     lower = {str(name).lower(): name for name in listed}
     source = next((lower[w] for w in _SOURCE_NAMES if w in lower), listed[0])
     target = next((lower[w] for w in _TARGET_NAMES if w in lower), listed[1])
     weight = lower.get("weight")
-    if weight is None and len(columns) == 3:
+    if weight is None and len(listed) == 3:
         weight = next(c for c in listed if c not in (source, target))
-    weights = None if weight is None else table[weight].to_numpy()
-    return from_edges(table[source], table[target], weights, nodes, duplicates)
+    return source, target, weight
 
 
 def _is_networkx(source: Any) -> bool:

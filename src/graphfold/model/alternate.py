@@ -29,12 +29,17 @@ RoundObserver = Callable[[int, float], bool | None]
 
 @dataclass(frozen=True)
 class Alternation:
-    """The problem at its learned weights, its solution, and how they were reached."""
+    """The problem at its learned weights, its solution, and how they were reached.
+
+    ``coordinates`` are those of the eigenvectors in the span of some features, where
+    they are in it.
+    """
 
     problem: Problem
     pairs: Eigenpairs
     objective_trace: Array
     converged: bool
+    coordinates: Array | None = None
 
     @property
     def n_rounds(self) -> int:

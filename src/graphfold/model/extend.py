@@ -216,12 +216,16 @@ def graph_shares(
 
 @dataclass(frozen=True)
 class Extension:
-    """The rule that places new rows, made of what the fit has found."""
+    """The rule that places new rows, made of what the fit has found.
+
+    ``n_fit`` is the number of rows of the fit where V holds some of them only.
+    """
 
     V: Array
     values: Array
     data: DataShare | None
     graphs: Sequence[GraphShare] = ()
+    n_fit: int | None = None
 
     def place(self, X: Any, edges: Mapping[str, Any] | None = None) -> Array:
         """Unscaled coordinates of new rows, each by itself.
@@ -317,7 +321,8 @@ class Extension:
         top = float(np.abs(energies).max(initial=0.0))
         # rounding errors of a sum of n terms partly cancel: the root of n, not n, which
         # would make noise of all that a million rows say in single precision
-        noise = 100 * np.finfo(self.V.dtype).eps * np.sqrt(len(self.V)) * top
+        n = self.V.shape[0] if self.n_fit is None else self.n_fit
+        noise = 100 * np.finfo(self.V.dtype).eps * np.sqrt(n) * top
         return np.where(np.abs(energies) > noise, energies, 0.0)
 
     def reconstruction_score(self, X: Any) -> float:

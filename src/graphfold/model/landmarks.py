@@ -59,20 +59,28 @@ def choose_landmarks(
     candidates = uniform_rows(known, CANDIDATES * count, seed)
     if len(candidates) <= count:
         return candidates
-    rows = X[candidates]
+    chosen = best_candidates(X[candidates], count, how, kernels, rng, seed)
+    return np.asarray(candidates[np.unique(chosen)])
+
+
+def best_candidates(
+    rows: Any,
+    count: int,
+    how: str,
+    kernels: Sequence[Kernel],
+    rng: np.random.Generator,
+    seed: int,
+) -> Array:
+    """Places of the landmarks among candidates that were chosen by their content."""
     if how == "k-means++":
         # imported here: it would double the import time of the package
         from sklearn.cluster import kmeans_plusplus
 
-        _, chosen = kmeans_plusplus(rows, count, random_state=seed)
-    else:
-        # bound to rows chosen by their content: no order of the rows has a say
-        kernel = kernels[0].bind(rows[:BINDING], rng)
-        scores = leverage_scores(kernel, rows, rows[: 2 * count])
-        chosen = rng.choice(
-            len(candidates), count, replace=False, p=scores / scores.sum()
-        )
-    return np.asarray(candidates[np.unique(chosen)])
+        return np.asarray(kmeans_plusplus(rows, count, random_state=seed)[1])
+    # bound to rows chosen by their content: no order of the rows has a say
+    kernel = kernels[0].bind(rows[:BINDING], rng)
+    scores = leverage_scores(kernel, rows, rows[: 2 * count])
+    return rng.choice(rows.shape[0], count, replace=False, p=scores / scores.sum())
 
 
 def leverage_scores(kernel: Kernel, rows: Any, pilots: Any) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.arrays import signs_of_columns
+from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.model.alternate import Alternation, solved
 from graphfold.model.problem import Problem
@@ -54,12 +54,14 @@ def in_span(
     """
     tol, solver = how.pop("tol", None), how.pop("solver", "auto")
     how.pop("start", None)
-    if span.dimension < d or (problem.roots is None and span.dimension == d):
+    whole = span.features.whole and problem.roots is None
+    if span.dimension < d or (whole and span.dimension == d):
         # the features know fewer directions than are asked for
-        if problem.roots is not None:
+        if not whole:
+            where = "forgotten" if span.features.whole else "on workers"
             raise GraphfoldError(
                 f"n_components must be at most {span.dimension} where rows are "
-                f"forgotten: the kernel has no more directions; got {d}"
+                f"{where}: the kernel has no more directions; got {d}"
             )
         return (learn or solved)(problem, d, tol=tol, solver=solver, **how)
     small = span.project(problem)
@@ -69,7 +71,8 @@ def in_span(
     result = (learn or solved)(small, d, **in_small)
     problem = problem.with_weights(result.problem.theta, result.problem.beta)
     if not refined:
-        return replace(result, problem=problem, pairs=_expanded(span, result.pairs))
+        pairs, coordinates = _expanded(span, result.pairs)
+        return replace(result, problem=problem, pairs=pairs, coordinates=coordinates)
     width = min(2 * d, span.dimension)
     wide = result.problem.solve(width, **in_small)
     with ours():
@@ -115,8 +118,12 @@ def _near(operator: SymmetricOperator) -> SymmetricOperator:
     return operator
 
 
-def _expanded(span: Span, pairs: Eigenpairs) -> Eigenpairs:
+def _expanded(span: Span, pairs: Eigenpairs) -> tuple[Eigenpairs, Array]:
+    """The answer as n-vectors, and its coordinates in the basis of the span."""
     V = span.vectors(pairs.vectors)
-    signs = signs_of_columns(V).astype(V.dtype)
+    signs = span.features.signs(V)
     reason = f"in the span of {span.dimension} features"
-    return replace(pairs, vectors=V * signs, spare=None, reason=reason)
+    expanded = replace(
+        pairs, vectors=V * signs.astype(V.dtype), spare=None, reason=reason
+    )
+    return expanded, pairs.vectors * signs

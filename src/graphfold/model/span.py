@@ -11,15 +11,16 @@ and the weights of kernels and graphs are learned on them without a look at the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, inverse_root, row_blocks
+from graphfold.arrays import Array, inverse_root, row_blocks, signs_of_columns
 from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
@@ -37,20 +38,89 @@ PRECISE_BLOCK = 512
 CHUNK = 64
 
 
-@dataclass
-class Span:
-    """The span of some features, with what the terms of a problem say of it.
+class Features(ABC):
+    """Columns of Psi, wherever its rows lie: what a span has to know of them.
 
-    ``parts`` are blocks of columns of Psi, each with a row for each row of the data;
-    the kernels' own features are the first of them, one part for each kernel.
+    ``widths`` are the columns of each part, the kernels' own first; ``count`` is the
+    number of rows, or what they count together.
+    """
+
+    n: int
+    widths: Sequence[int]
+    count: float
+    #: whether all n-vectors can be had, and not those of the span alone
+    whole: bool
+
+    @abstractmethod
+    def moments(self) -> tuple[Array, Array]:
+        """Sum of the rows of Psi (as much as they count), and Psi'Psi."""
+
+    @abstractmethod
+    def of_term(self, R: SymmetricOperator) -> tuple[Array, Array, float]:
+        """Psi'R Psi, Psi'R1 and 1'R1, 1 being the constant of the problem."""
+
+    @abstractmethod
+    def combined(self, B: Array, mean: Array) -> Any:
+        """Psi B less the constant times ``mean``: n-vectors."""
+
+    @abstractmethod
+    def signs(self, V: Any) -> Array:
+        """+1 or -1 for each column of n-vectors: their entry of largest size."""
+
+    def columns(self) -> list[slice]:
+        """Where each part is among the columns of Psi."""
+        return [slice(a, b) for a, b in pairwise(np.cumsum([0, *self.widths]))]
+
+
+@final
+class InMemory(Features):
+    """Features that are there: ``parts`` are blocks of columns of Psi.
+
     ``roots`` as in :class:`Problem`. ``precise`` sums in double precision throughout:
     twice the time, and no order of the rows can be told from the answer.
     """
 
-    parts: Sequence[Array]
+    whole = True
+
+    def __init__(
+        self, parts: Sequence[Array], roots: Array | None = None, precise: bool = False
+    ):
+        self.parts, self.roots, self.precise = parts, roots, precise
+        self.n, self.widths = len(parts[0]), [part.shape[1] for part in parts]
+        self._ones = np.ones(self.n) if roots is None else roots
+        self.count = float(self._ones @ self._ones)
+
+    def moments(self) -> tuple[Array, Array]:
+        return moments_of_rows(self.parts, self.roots, self.precise)
+
+    def of_term(self, R: SymmetricOperator) -> tuple[Array, Array, float]:
+        Q = moments_of_term(R, self.parts, self.precise)
+        R1 = R.apply(self._ones[:, None].astype(R.dtype)).astype(np.float64)[:, 0]
+        pull = sum_of_rows(self.parts, R1, self.precise)
+        return Q, pull, float(self._ones @ R1)
+
+    def combined(self, B: Array, mean: Array) -> Array:
+        dtype = np.float64 if self.precise else np.float32
+        B, mean = B.astype(dtype), mean.astype(dtype)
+        V = np.empty((self.n, B.shape[1]), dtype=dtype)
+
+        def fill(rows: slice) -> None:
+            V[rows] = side_by_side(self.parts, rows).astype(dtype, copy=False) @ B
+            V[rows] -= mean if self.roots is None else np.outer(self.roots[rows], mean)
+
+        do_blocks("vectors of the span", fill, row_blocks(self.n, BLOCK))
+        return V
+
+    def signs(self, V: Array) -> Array:
+        return signs_of_columns(V)
+
+
+@dataclass
+class Span:
+    """The span of some features, with what the terms of a problem say of it."""
+
+    features: Features
     center: bool = True
-    roots: Array | None = None
-    precise: bool = False
     total: Array = field(init=False, repr=False)
     mean: Array = field(init=False, repr=False)
     gram: Array = field(init=False, repr=False)
@@ -61,17 +131,11 @@ class Span:
     )
 
     def __post_init__(self) -> None:
-        ones = np.ones(self.n) if self.roots is None else self.roots
-        self.total, self.gram = moments_of_rows(self.parts, self.roots, self.precise)
-        self.mean = self.total / float(ones @ ones)
+        self.total, self.gram = self.features.moments()
+        self.mean = self.total / self.features.count
         if self.center:
             self.gram = self.gram - np.outer(self.total, self.mean)
         self.basis = inverse_root(self.gram, SPAN_CUT)
-
-    @property
-    def n(self) -> int:
-        """Rows of the data."""
-        return len(self.parts[0])
 
     @property
     def dimension(self) -> int:
@@ -93,29 +157,16 @@ class Span:
             _memo=type(problem._memo)(),
         )
 
-    def vectors(self, small: Array) -> Array:
+    def vectors(self, small: Array) -> Any:
         """The n-vectors of coordinates in the span."""
         B = self.basis @ small
         mean = self.mean @ B if self.center else np.zeros(B.shape[1])
-        dtype = np.float64 if self.precise else np.float32
-        B, mean = B.astype(dtype), mean.astype(dtype)
-        V = np.empty((self.n, B.shape[1]), dtype=dtype)
-
-        def fill(rows: slice) -> None:
-            V[rows] = side_by_side(self.parts, rows).astype(dtype, copy=False) @ B
-            V[rows] -= mean if self.roots is None else np.outer(self.roots[rows], mean)
-
-        do_blocks("vectors of the span", fill, row_blocks(self.n, BLOCK))
-        return V
-
-    def _columns(self) -> list[slice]:
-        ends = np.cumsum([0, *(part.shape[1] for part in self.parts)])
-        return [slice(a, b) for a, b in pairwise(ends)]
+        return self.features.combined(B, mean)
 
     def _of_kernel(self, i: int) -> Dense:
         """Phi_i Phi_i' in the basis."""
         if i not in self._kernels:
-            factor = self.basis.T @ self.gram[:, self._columns()[i]]
+            factor = self.basis.T @ self.gram[:, self.features.columns()[i]]
             self._kernels[i] = factor @ factor.T
         return Dense(self._kernels[i], bounds=(0.0, np.inf), name="K")
 
@@ -129,15 +180,11 @@ class Span:
         return replace(term, base=small)
 
     def _moments_of(self, R: SymmetricOperator) -> Array:
-        Q = moments_of_term(R, self.parts, self.precise)
+        Q, pull, within = self.features.of_term(R)
         if not self.center:
             return Q
-        ones = np.ones(self.n) if self.roots is None else self.roots
-        R1 = R.apply(ones[:, None].astype(R.dtype)).astype(np.float64)[:, 0]
-        pull = sum_of_rows(self.parts, R1, self.precise)
         both = np.outer(self.mean, pull)
-        within = float(ones @ R1) * np.outer(self.mean, self.mean)
-        return np.asarray(Q - both - both.T + within)
+        return np.asarray(Q - both - both.T + within * np.outer(self.mean, self.mean))
 
 
 def moments_of_rows(
@@ -185,7 +232,7 @@ def moments_of_term(
     """Psi'R Psi: over the edges where R is sparse, else by products with R."""
     matrix = R.sparse()
     if matrix is None:
-        product = _by_products(R, parts)
+        product = _by_products(R, parts, precise)
     else:
         product = _by_edges(matrix, parts, precise)
     return (product + product.T) / 2
@@ -232,17 +279,20 @@ def _double_product(near: Any, part: Array) -> Array:
     return np.asarray(local @ part[columns].astype(np.float64))
 
 
-def _by_products(R: SymmetricOperator, parts: Sequence[Array]) -> Array:
+def _by_products(R: SymmetricOperator, parts: Sequence[Array], precise: bool) -> Array:
     """Psi'(R Psi) by blocks of columns, for a function of a Laplacian."""
     widths = [part.shape[1] for part in parts]
     total = np.zeros((sum(widths), sum(widths)))
+    dtype = np.float64 if precise else parts[0].dtype
     place = 0
     for part in parts:
         chunks = row_blocks(part.shape[1], CHUNK)
         for columns in counted("moments of the graph", chunks):
-            pulled = R.apply(part[:, columns].astype(R.dtype)).astype(part.dtype)
+            pulled = R.apply(part[:, columns].astype(R.dtype)).astype(dtype)
             here = slice(place + columns.start, place + columns.stop)
-            total[:, here] = np.concatenate([other.T @ pulled for other in parts])
+            for rows in row_blocks(len(pulled), BLOCK):
+                block = _block(parts, rows, precise)
+                total[:, here] += block.T @ pulled[rows]
         place += part.shape[1]
     return total
 
@@ -266,7 +316,8 @@ def span_of(
     if wide and known:
         S = sum(normalized_adjacency(L) for L in known) / len(known)
         parts = widened(parts, S)
-    return Span(parts, problem.center, problem.roots, precise=wide)
+    features = InMemory(parts, problem.roots, precise=wide)
+    return Span(features, problem.center)
 
 
 def normalized_adjacency(laplacian: Laplacian) -> Any:

@@ -13,7 +13,7 @@ from graphfold.check import some_of
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.labels import as_labels, first_duplicate
-from graphfold.graphs.named import ONLY, graphs_from
+from graphfold.graphs.named import ONLY, graphs_from, in_memory
 from graphfold.plot.reading import Rows
 
 
@@ -67,7 +67,8 @@ def graphs_of(graph: Any, model: Any, rows: Rows, node_ids: Any) -> dict[str, An
     else:
         names = _row_names(node_ids, rows, n)
         matrices = {
-            name: _between(part, names, n) for name, part in graphs_from(graph).items()
+            name: _between(in_memory(part), names, n)
+            for name, part in graphs_from(graph).items()
         }
     for name, matrix in matrices.items():
         if matrix.shape[0] != n:

@@ -13,7 +13,7 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators.rows import graph_of_rows
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.labels import LabelIndex, as_labels
-from graphfold.graphs.named import graphs_from
+from graphfold.graphs.named import graphs_from, in_memory
 from graphfold.views.packing import Blocks, smallest_unsigned
 from graphfold.views.sources import Source
 
@@ -101,7 +101,8 @@ def pair_positions(
 def _given(edges: Any, labels: Array | None, n: int) -> dict[str, Any]:
     graphs = graphs_from(edges)
     found = {}
-    for name, graph in graphs.items():
+    for name, source in graphs.items():
+        graph = in_memory(source)
         if isinstance(graph, GraphRecipe):
             raise GraphfoldError(
                 f"edges must be a graph, not a recipe; got {graph!r}: build it by "

@@ -1,0 +1,238 @@
+"""Edges meet rows: by label with a shuffle, or by number, wherever either lies.
+
+Labels are hashed into buckets. A bucket has all labels of rows and all ends of edges
+that fall into it, and replaces the ends by the numbers of the rows; twice, once for
+each end. Ends that no row has are dropped with their edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array
+from graphfold.distributed.blocks import Tall, pieces_by_place, routed
+from graphfold.distributed.grid import Grid, grid_of_edges
+from graphfold.distributed.running import values
+from graphfold.distributed.tasks import from_delayed, literal, task
+from graphfold.errors import GraphError, LabelError
+from graphfold.graphs import EdgeTable, Graph
+from graphfold.graphs.labels import LabelIndex, as_labels, comparable, first_duplicate
+
+#: buckets at most that labels are hashed into
+MOST_BUCKETS = 256
+#: edges of a part, where they come from the client
+EDGES_AT_ONCE = 2**20
+
+Edges = tuple[Array, Array, Array]
+
+
+def adjacency_of(
+    source: EdgeTable | Graph, sizes: tuple[int, ...], labels: Tall | None
+) -> Grid:
+    """The adjacency matrix of the rows, in strips: the graph that they induce."""
+    parts = edge_parts(source, sizes)
+    if labels is not None and not _by_position(source):
+        parts = with_numbers(parts, labels)
+    elif isinstance(source, Graph):
+        _check_positions(source, sum(sizes))
+    return grid_of_edges(parts, sizes, rule=_rule(source))
+
+
+def edge_parts(source: EdgeTable | Graph, sizes: tuple[int, ...] = ()) -> list[Any]:
+    """Tasks of (tails, heads, weights): labels of the ends, or numbers of rows."""
+    if isinstance(source, Graph):
+        return _parts_of_graph(source)
+    if source.is_matrix:
+        return _parts_of_matrix(source, sizes)
+    names = (source.source, source.target, source.weight)
+    kept = [name for name in names if name is not None]
+    parts = [from_delayed(part) for part in source.edges[kept].to_delayed()]
+    return [task(_edges_of_table, part, *names) for part in parts]
+
+
+def _rule(source: EdgeTable | Graph) -> str:
+    """Halves of a matrix are added; a Graph lists every edge once."""
+    if isinstance(source, Graph):
+        return "once"
+    return "sum" if source.is_matrix else source.duplicates
+
+
+def _by_position(source: EdgeTable | Graph) -> bool:
+    """Whether ends are numbers of rows whatever labels there are."""
+    if isinstance(source, Graph):
+        return not source.has_labels
+    return source.is_matrix
+
+
+def _check_positions(graph: Graph, n: int) -> None:
+    if graph.n_nodes != n and not graph.has_labels:
+        raise LabelError(
+            f"X has {n} rows without labels and the graph has {graph.n_nodes} nodes; "
+            "they can be matched by label only: give the Graph labels (nodes=...) and "
+            "pass node_ids=, or a dask.dataframe with labels as its index"
+        )
+    if graph.has_labels and graph.nodes.dtype.kind not in "iu":
+        raise LabelError(
+            "the graph has labels and the rows of X have none: pass node_ids=, or a "
+            "dask.dataframe with labels as its index"
+        )
+
+
+def _parts_of_graph(graph: Graph) -> list[Any]:
+    """Every edge once, by the labels of its ends, in parts that go with the tasks."""
+    half = sp.triu(graph.to_scipy(), k=1, format="coo")
+    names = graph.nodes if graph.has_labels else np.arange(graph.n_nodes)
+    parts = []
+    for start in range(0, max(half.nnz, 1), EDGES_AT_ONCE):
+        some = slice(start, start + EDGES_AT_ONCE)
+        edges = names[half.row[some]], names[half.col[some]], half.data[some]
+        parts.append(literal(edges))
+    return parts
+
+
+def _parts_of_matrix(source: EdgeTable, sizes: tuple[int, ...]) -> list[Any]:
+    matrix = source.edges
+    if matrix.numblocks[1] > 1:
+        matrix = matrix.rechunk({1: -1})
+    blocks = [from_delayed(block) for block in matrix.to_delayed().ravel()]
+    lengths = values("rows of the graph", [task(_shape, block) for block in blocks])
+    n = sum(length for length, _ in lengths)
+    if n != sum(sizes) or any(width != n for _, width in lengths):
+        raise GraphError(
+            f"graph must be a matrix with a row and a column for each of the "
+            f"{sum(sizes)} rows of X; got {n} rows and {lengths[0][1]} columns"
+        )
+    starts = np.cumsum([0, *(length for length, _ in lengths)])
+    return [
+        task(_edges_of_rows, block, int(start))
+        for block, start in zip(blocks, starts[:-1], strict=True)
+    ]
+
+
+def _shape(block: Any) -> tuple[int, int]:
+    return int(block.shape[0]), int(block.shape[1])
+
+
+def _edges_of_rows(block: Any, start: int) -> Edges:
+    """Entries of rows of A, a half each: the other half comes from the other end."""
+    entries = sp.coo_array(block)
+    tails = entries.row.astype(np.int64) + start
+    return tails, entries.col.astype(np.int64), entries.data.astype(np.float64) / 2
+
+
+def _edges_of_table(part: Any, source: Any, target: Any, weight: Any) -> Edges:
+    """Columns of a table of pandas' or polars' as arrays."""
+    tails, heads = as_labels(part[source]), as_labels(part[target])
+    try:
+        weights = (
+            np.ones(len(tails))
+            if weight is None
+            else np.asarray(part[weight], dtype=np.float64)
+        )
+    except (TypeError, ValueError):
+        raise GraphError(
+            f"edge weights must be numbers; column {weight!r} holds others"
+        ) from None
+    return tails, heads, weights
+
+
+# -- labels to numbers of rows --------------------------------------------------------
+
+
+def with_numbers(
+    parts: Sequence[Any], labels: Tall, ends: tuple[int, ...] = (0, 1)
+) -> list[Any]:
+    """Edges whose ends are labels as edges between numbers of rows.
+
+    ``ends`` are those that are looked up: 0 for the tails, 1 for the heads.
+    """
+    n = min(MOST_BUCKETS, max(len(labels.blocks), len(parts)))
+    known = buckets_of_labels(labels, n)
+    for end in ends:
+        pieces = routed(parts, _by_end, n, end, n)
+        parts = [task(_found, pieces[i], known[i], end) for i in range(n)]
+    return list(parts)
+
+
+def buckets_of_labels(labels: Tall, n: int, *, distinct: bool = True) -> list[Any]:
+    """Labels and numbers of rows by the hash of the label.
+
+    Labels must be distinct, or else the first row of each is kept.
+    """
+    starts = [int(start) for start in labels.starts[:-1]]
+    numbered = [
+        task(_numbered, block, start)
+        for block, start in zip(labels.blocks, starts, strict=True)
+    ]
+    pieces = routed(numbered, _by_label, n, n)
+    return [task(_distinct if distinct else _first_of_each, part) for part in pieces]
+
+
+def _numbered(labels: Any, start: int) -> tuple[Array, Array]:
+    names = as_labels(labels)
+    return names, np.arange(start, start + len(names))
+
+
+def _by_label(part: tuple[Array, Array], n: int) -> list[tuple[Array, ...]]:
+    labels, numbers = part
+    return pieces_by_place(bucket_of(labels, n), n, labels, numbers)
+
+
+def _by_end(edges: Edges, end: int, n: int) -> list[tuple[Array, ...]]:
+    return pieces_by_place(bucket_of(edges[end], n), n, *edges)
+
+
+def bucket_of(labels: Array, n: int) -> Array:
+    """A bucket for each label, the same on every worker: Python's own hash is not."""
+    from pandas.util import hash_array
+
+    if labels.dtype.kind in "iub":
+        labels = labels.astype(np.int64)
+    elif labels.dtype.kind != "f":
+        labels = labels.astype(object)  # a string has one hash, however it is stored
+    return np.asarray(hash_array(labels) % np.uint64(n), dtype=np.int64)
+
+
+def _distinct(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    labels = _joined([part[0] for part in pieces])
+    numbers = np.concatenate([part[1] for part in pieces])
+    repeated = first_duplicate(labels)
+    if repeated is not None:
+        raise LabelError(
+            f"labels of the rows must be distinct; {repeated!r} occurs twice: "
+            "one row is one node"
+        )
+    return labels, numbers
+
+
+def _first_of_each(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    labels = _joined([part[0] for part in pieces])
+    numbers = np.concatenate([part[1] for part in pieces])
+    found, first = np.unique(labels, return_index=True)
+    return found, numbers[first]
+
+
+def _found(pieces: list[Edges], known: tuple[Array, Array], end: int) -> Edges:
+    columns = [_joined(list(same)) for same in zip(*pieces, strict=True)]
+    labels, numbers = known
+    asked = columns[end]
+    if len(asked) and len(labels) and not comparable(asked, labels):
+        raise LabelError(
+            f"labels of the rows are {labels.dtype} and ends of edges {asked.dtype}, "
+            "so none can match: give them the same kind"
+        )
+    place = LabelIndex(labels).find(asked)
+    kept = place >= 0
+    columns = [column[kept] for column in columns]
+    columns[end] = numbers[place[kept]] if len(numbers) else np.empty(0, np.int64)
+    return columns[0], columns[1], columns[2]
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Arrays below each other; those without entries have no say in their kind."""
+    full = [part for part in parts if len(part)]
+    return np.concatenate(full) if full else parts[0]

@@ -1,0 +1,246 @@
+"""Features of rows on workers, widened by the graph, and the sums that a span needs.
+
+Psi = [Phi, S Phi] has a block of rows for each block of X. Its second half is made of
+rows of Phi that are moved to where they are neighbours; while a block of it is made,
+its share of Psi'Psi and of Psi'S Psi is summed, so that one map over the blocks and a
+tree of additions give all that the problem in the span has to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from operator import getitem
+from typing import Any, final
+
+import numpy as np
+
+from graphfold.arrays import Array, row_blocks
+from graphfold.distributed.blocks import Tall, add, tree
+from graphfold.distributed.grid import STRIP_ROWS, BlockGraph, Strip
+from graphfold.distributed.rows import DistributedRows, resized
+from graphfold.distributed.running import held, values
+from graphfold.distributed.tasks import as_delayed, from_delayed, literal, task
+from graphfold.kernels.landmarks import LandmarkFeatures
+from graphfold.model.span import Features
+from graphfold.operators import SymmetricOperator
+
+
+@final
+class DistributedFeatures(Features):
+    """Psi of rows on workers: features of landmarks and, with a graph, of neighbours.
+
+    ``graphs`` widen the span together, by the mean of their normalised adjacencies.
+    """
+
+    whole = False
+
+    def __init__(
+        self,
+        rows: DistributedRows,
+        landmarks: Sequence[LandmarkFeatures],
+        graphs: Sequence[BlockGraph] = (),
+    ):
+        self.n, self.count = rows.shape[0], float(rows.shape[0])
+        self.given_sizes = tuple(size for size in rows.given_sizes if size)
+        self.graphs = tuple(graphs)
+        own = [part.rank for part in landmarks]
+        self.width = sum(own)
+        self.widths = [*own, *own] if graphs else own
+        phi = rows.blocks.map(_features, literal(list(landmarks)))
+        phi = phi.held("features of landmarks")
+        if graphs:
+            self._widen(phi)
+        else:
+            self.psi = phi
+            self._moments = phi.total("moments of the features", _own_moments)
+
+    def _widen(self, phi: Tall) -> None:
+        """Psi and its moments, in one pass over the blocks."""
+        pairs = self._neighbours(_widened, phi, phi)
+        psi = [task(getitem, pair, 0) for pair in pairs]
+        moments = tree(add, [task(getitem, pair, 1) for pair in pairs])
+        # asked for together: the sums of a block are dropped when they are added
+        *psi, moments = held("features of neighbours", [*psi, moments])
+        (self._moments,) = values("", [moments])
+        self.psi = Tall(tuple(psi), phi.sizes)
+
+    def _neighbours(self, function: Any, table: Tall, *others: Tall) -> list[Any]:
+        """``function(strips and rows by graph, *blocks)`` for each block."""
+        return [
+            task(
+                function,
+                [
+                    (graph.normalized.strips[i], graph.normalized.gathered(i, table))
+                    for graph in self.graphs
+                ],
+                *(other.blocks[i] for other in others),
+            )
+            for i in range(len(table.blocks))
+        ]
+
+    def moments(self) -> tuple[Array, Array]:
+        return self._moments[0], self._moments[1]
+
+    def of_term(self, R: SymmetricOperator) -> tuple[Array, Array, float]:
+        Q, pull, within = R.moments(self)  # type: ignore[attr-defined]
+        return (Q + Q.T) / 2, pull, float(within)
+
+    def combined(self, B: Array, mean: Array) -> Any:
+        V = self.psi.map(_combined, literal(B), mean)
+        V = resized(V, self.given_sizes).held("vectors of the span")
+        return as_array(V, (B.shape[1],), np.dtype(np.float64))
+
+    def signs(self, V: Any) -> Array:
+        parts = [task(_extremes, block) for block in blocks_of(V).blocks]
+        (largest,) = values("signs", [tree(_larger, parts)])
+        return np.where(largest < 0, -1.0, 1.0)
+
+    @cached_property
+    def of_adjacency(self) -> Array:
+        """Psi'S Psi, S the normalised adjacency that widens the span."""
+        M, (_, _, phi_s_phi, phi_s_p) = self.width, self._moments
+        last = partial(_product_of_neighbours, M)
+        only_p = self.psi.map(_columns_from, M)
+        parts = self._neighbours(last, only_p, self.psi)
+        (p_s_p,) = values("moments of the graph", [tree(add, parts)], parts)
+        return np.block([[phi_s_phi, phi_s_p], [phi_s_p.T, p_s_p]])
+
+    def of_some_rows(self, mask: Tall) -> Array:
+        """Psi'Psi of the rows where a mask is true."""
+        return np.asarray(self.psi.total("some rows", _moments_where, mask))
+
+    def sums(self, name: str, weights: Tall) -> tuple[Array, float]:
+        """Psi'w and the sum of w, for a vector in blocks."""
+        total, count = self.psi.total(name, _weighted_sums, weights)
+        return total, float(count)
+
+
+# -- what workers do ------------------------------------------------------------------
+
+
+def _features(X: Any, landmarks: Sequence[LandmarkFeatures]) -> Array:
+    """Features of some rows, rounded to single precision at the end only."""
+    parts = [part.of(X, precise=True) for part in landmarks]
+    return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+
+def _own_moments(phi: Array) -> tuple[Array, Array]:
+    total, gram = np.zeros(phi.shape[1]), np.zeros((phi.shape[1], phi.shape[1]))
+    for rows in row_blocks(len(phi), STRIP_ROWS):
+        block = phi[rows].astype(np.float64)
+        total += block.sum(axis=0)
+        gram += block.T @ block
+    return total, gram
+
+
+Near = list[tuple[Strip, dict[int, Array]]]
+
+
+def _widened(near: Near, phi: Array) -> tuple[Array, tuple[Array, ...]]:
+    """A block of Psi, and its share of the sums: rows, Psi'Psi, Phi'S Phi, Phi'S P.
+
+    P is S Phi rounded to single precision; where S Phi itself is asked for it is still
+    there in double precision, strip by strip.
+    """
+    n, M = phi.shape
+    psi = np.empty((n, 2 * M), dtype=np.float32)
+    psi[:, :M] = phi
+    total, gram = np.zeros(2 * M), np.zeros((2 * M, 2 * M))
+    phi_s_phi, phi_s_p = np.zeros((M, M)), np.zeros((M, M))
+    for rows in row_blocks(n, STRIP_ROWS):
+        exact = _mean_of_neighbours(near, rows, M)
+        psi[rows, M:] = exact
+        own, p = phi[rows].astype(np.float64), psi[rows, M:].astype(np.float64)
+        total[:M] += own.sum(axis=0)
+        total[M:] += p.sum(axis=0)
+        gram[:M, :M] += own.T @ own
+        gram[:M, M:] += own.T @ p
+        gram[M:, M:] += p.T @ p
+        phi_s_phi += own.T @ exact
+        phi_s_p += exact.T @ p
+    gram[M:, :M] = gram[:M, M:].T
+    return psi, (total, gram, phi_s_phi, phi_s_p)
+
+
+def _mean_of_neighbours(near: Near, rows: slice, width: int) -> Array:
+    total = np.zeros((rows.stop - rows.start, width))
+    for strip, gathered in near:
+        if gathered:
+            total += strip.products(rows, gathered)
+    return total / len(near)
+
+
+def _product_of_neighbours(M: int, near: Near, psi: Array) -> Array:
+    """P'S P of a block."""
+    found = np.zeros((M, M))
+    for rows in row_blocks(len(psi), STRIP_ROWS):
+        p = psi[rows, M:].astype(np.float64)
+        found += p.T @ _mean_of_neighbours(near, rows, M)
+    return found
+
+
+def _columns_from(psi: Array, first: int) -> Array:
+    return psi[:, first:]
+
+
+def _combined(psi: Array, B: Array, mean: Array) -> Array:
+    V = np.empty((len(psi), B.shape[1]))
+    for rows in row_blocks(len(psi), STRIP_ROWS):
+        V[rows] = psi[rows].astype(np.float64) @ B - mean
+    return V
+
+
+def _moments_where(psi: Array, mask: Array) -> Array:
+    return _own_moments(psi[mask])[1]
+
+
+def _weighted_sums(psi: Array, weights: Array) -> tuple[Array, float]:
+    found = np.zeros(psi.shape[1])
+    for rows in row_blocks(len(psi), STRIP_ROWS):
+        found += weights[rows] @ psi[rows].astype(np.float64)
+    return found, float(weights.sum())
+
+
+def cross(psi: Array, table: Array) -> Array:
+    """Psi'T of a block, summed in double precision."""
+    found = np.zeros((psi.shape[1], table.shape[1]))
+    for rows in row_blocks(len(psi), STRIP_ROWS):
+        found += psi[rows].astype(np.float64).T @ table[rows].astype(np.float64)
+    return found
+
+
+def scaled_rows(table: Array, scale: Array) -> Array:
+    """Rows times a number each, in double precision."""
+    return np.asarray(table * scale[:, None])
+
+
+def _extremes(V: Array) -> Array:
+    """The entry of largest size in each column."""
+    return np.asarray(V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])])
+
+
+def _larger(parts: list[Array]) -> Array:
+    """Of several extremes that of the largest size, the first of equal ones."""
+    table = np.array(parts)
+    return _extremes(table)
+
+
+# -- arrays of Dask's -----------------------------------------------------------------
+
+
+def as_array(table: Tall, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """A table as a ``dask.array``; ``shape`` is that of a row."""
+    import dask.array as da
+
+    parts = [
+        da.from_delayed(block, (size, *shape), dtype=dtype)
+        for block, size in zip(as_delayed(table.blocks), table.sizes, strict=True)
+    ]
+    return da.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def blocks_of(array: Any) -> Tall:
+    """A ``dask.array`` whose columns are in one chunk, as a table."""
+    blocks = tuple(from_delayed(block) for block in array.to_delayed().ravel())
+    return Tall(blocks, tuple(int(size) for size in array.chunks[0]))

@@ -1,0 +1,334 @@
+"""Sparse matrices in blocks of rows: products in which only needed rows are moved.
+
+Strip i holds the entries of its rows, cut by the blocks of the columns: for each block
+j which of its rows are met (``needed``), and the entries over these alone. A product
+with a table in blocks moves just these rows, from where they lie to where they are
+needed; nobody holds a column of the matrix or of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphfold.arrays import Array, row_blocks
+from graphfold.distributed.blocks import Tall, pieces_by_place, routed
+from graphfold.distributed.running import held, values
+from graphfold.distributed.tasks import task
+from graphfold.errors import GraphError, LabelError
+from graphfold.graphs.laplacian import inverse_sqrt
+from graphfold.graphs.sources import merge_edges
+
+#: rows whose products are made at a time, in double precision
+STRIP_ROWS = 2048
+#: one edge, whoever lists it: the largest weight, their sum, or the least of both ends
+RULES = ("once", "sum", "mutual")
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Some rows of a sparse matrix, cut by blocks of columns.
+
+    ``needed[j]`` are rows of block j and ``parts[j]`` the entries over them, or None.
+    """
+
+    n_rows: int
+    needed: tuple[Array | None, ...]
+    parts: tuple[Any, ...]
+
+    def counts(self) -> Array:
+        """How many rows of each block are needed."""
+        return np.array([0 if rows is None else len(rows) for rows in self.needed])
+
+    def row_sums(self) -> Array:
+        """Sum of the entries of each row."""
+        total = np.zeros(self.n_rows)
+        for part in self.parts:
+            if part is not None:
+                total += np.asarray(part.sum(axis=1)).ravel()
+        return total
+
+    def products(self, rows: slice, gathered: dict[int, Array]) -> Array:
+        """Some rows of the product, in double precision; ``gathered`` by block."""
+        width = next(iter(gathered.values())).shape[1] if gathered else 0
+        total = np.zeros((rows.stop - rows.start, width))
+        for j, table in gathered.items():
+            near = self.parts[j][rows]
+            met, places = np.unique(near.indices, return_inverse=True)
+            shape = (near.shape[0], len(met))
+            local = sp.csr_array((near.data, places.ravel(), near.indptr), shape=shape)
+            total += local @ table[met].astype(np.float64)
+        return total
+
+    def product(self, gathered: dict[int, Array], width: int) -> Array:
+        """The whole product."""
+        found = np.zeros((self.n_rows, width))
+        if gathered:
+            for rows in row_blocks(self.n_rows, STRIP_ROWS):
+                found[rows] = self.products(rows, gathered)
+        return found
+
+    def scaled(self, left: Array, right: dict[int, Array]) -> Strip:
+        """diag(left) A diag(right), ``right`` by block for the needed rows."""
+        parts = tuple(
+            None
+            if part is None
+            else sp.csr_array(sp.diags_array(left) @ part @ sp.diags_array(right[j]))
+            for j, part in enumerate(self.parts)
+        )
+        return Strip(self.n_rows, self.needed, parts)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A sparse matrix in strips that lie on workers, and who needs what of whom.
+
+    ``counts[i, j]`` rows of block j of the columns are met in strip i.
+    """
+
+    strips: tuple[Any, ...]
+    row_sizes: tuple[int, ...]
+    column_sizes: tuple[int, ...]
+    counts: Array
+
+    def gathered(self, i: int, table: Tall) -> dict[int, Any]:
+        """Tasks that bring strip i the rows it needs, by block."""
+        return {
+            int(j): task(_rows_of, table.blocks[j], task(_needed, self.strips[i], j))
+            for j in np.flatnonzero(self.counts[i])
+        }
+
+    def product_tasks(
+        self, function: Callable[..., Any], table: Tall, *others: Any
+    ) -> list[Any]:
+        """``function(strip, rows by block, *blocks of others)`` for each strip."""
+        return [
+            task(
+                function,
+                strip,
+                self.gathered(i, table),
+                *(o.blocks[i] if isinstance(o, Tall) else o for o in others),
+            )
+            for i, strip in enumerate(self.strips)
+        ]
+
+    def apply(self, table: Tall, width: int) -> Tall:
+        """The product with a table of so many columns, in double precision."""
+        return Tall(tuple(self.product_tasks(_product, table, width)), self.row_sizes)
+
+    def row_sums(self) -> Tall:
+        """Sum of the entries of each row: the degrees of a symmetric matrix."""
+        strips = Tall(self.strips, self.row_sizes)
+        return strips.map(Strip.row_sums)
+
+    def scaled(self, left: Tall, right: Tall) -> Grid:
+        """diag(left) A diag(right) for vectors in blocks."""
+        tasks = self.product_tasks(_scaled, right, left)
+        held_strips = held("scaling the graph", tasks)
+        return Grid(tuple(held_strips), self.row_sizes, self.column_sizes, self.counts)
+
+    @property
+    def bytes_moved(self) -> float:
+        """Numbers of a column of the table that a product moves, times four bytes."""
+        return 4.0 * float(self.counts.sum() - np.trace(self.counts))
+
+
+def _product(strip: Strip, gathered: dict[int, Array], width: int) -> Array:
+    return strip.product(gathered, width)
+
+
+def _scaled(strip: Strip, right: dict[int, Array], left: Array) -> Strip:
+    return strip.scaled(left, right)
+
+
+def _needed(strip: Strip, j: int) -> Array:
+    rows = strip.needed[j]
+    assert rows is not None
+    return rows
+
+
+def _rows_of(block: Any, rows: Array) -> Any:
+    return block[rows]
+
+
+# -- from edges to strips -------------------------------------------------------------
+
+
+def grid_of_edges(
+    parts: Sequence[Any],
+    row_sizes: tuple[int, ...],
+    column_sizes: tuple[int, ...] | None = None,
+    *,
+    rule: str = "once",
+) -> Grid:
+    """The matrix of edges that lie in parts: tasks of (tails, heads, weights).
+
+    Ends are numbers of rows. Without ``column_sizes`` the matrix is symmetric: an edge
+    counts for both of its ends, and once whoever lists it (``rule``); loops are
+    dropped. With them it leads from rows of one table to rows of another.
+    """
+    both = column_sizes is None
+    columns = row_sizes if column_sizes is None else column_sizes
+    starts = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])
+    column_starts = np.concatenate([[0], np.cumsum(columns, dtype=np.int64)])
+    pieces = routed(
+        parts, _by_row_block, len(row_sizes), starts, int(column_starts[-1]), both
+    )
+    tasks = [
+        task(_strip, pieces[i], int(starts[i]), size, column_starts, rule)
+        for i, size in enumerate(row_sizes)
+    ]
+    strips = held("edges of the rows", tasks)
+    counts = values(
+        "edges of the rows", [task(Strip.counts, strip) for strip in strips]
+    )
+    return Grid(tuple(strips), row_sizes, columns, np.array(counts))
+
+
+def _by_row_block(
+    edges: tuple[Array, Array, Array], starts: Array, n_columns: int, both: bool
+) -> list[tuple[Array, ...]]:
+    """Edges by the block of their tail; of an undirected edge, by both ends."""
+    tails, heads, weights = edges
+    _refuse_bad_edges(tails, heads, weights, int(starts[-1]), n_columns)
+    backward = np.zeros(len(tails), dtype=bool)
+    if both:
+        kept = tails != heads
+        tails, heads, weights = tails[kept], heads[kept], weights[kept]
+        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        weights = np.concatenate([weights, weights])
+        backward = np.arange(len(tails)) >= len(tails) // 2
+    block = np.searchsorted(starts, tails, side="right") - 1
+    return pieces_by_place(block, len(starts) - 1, tails, heads, weights, backward)
+
+
+def _refuse_bad_edges(
+    tails: Array, heads: Array, weights: Array, n_rows: int, n_columns: int
+) -> None:
+    for ends, n in ((tails, n_rows), (heads, n_columns)):
+        if len(ends) and ends.dtype.kind not in "iu":
+            raise LabelError(
+                f"edges name rows by labels such as {ends[0]!r} and the rows of X have "
+                "none: pass node_ids=, or a DataFrame with labels as its index"
+            )
+        if len(ends) and not (ends.min() >= 0 and ends.max() < n):
+            wrong = ends[(ends < 0) | (ends >= n)]
+            raise GraphError(
+                f"edges must join rows from 0 to {n - 1}, where rows have no labels; "
+                f"got {wrong[0]}: pass node_ids=, or a DataFrame with labels as index"
+            )
+    if not np.isfinite(weights).all():
+        raise GraphError("graph weights must be finite; got NaN or infinity")
+    if (weights < 0).any():
+        raise GraphError(
+            f"graph weights must be at least 0; got {weights.min():g}: clip them, or "
+            "take their size"
+        )
+
+
+def _strip(
+    pieces: list[tuple[Array, ...]], start: int, n_rows: int, starts: Array, rule: str
+) -> Strip:
+    """The rows of one block from all that is said of them."""
+    columns = [np.concatenate(same) for same in zip(*pieces, strict=True)]
+    tails, heads, weights, backward = columns
+    shape = (n_rows, int(starts[-1]))
+    if rule == "mutual":
+        matrix = _of_both_ends(tails - start, heads, weights, backward, shape)
+    else:
+        matrix = merge_edges(tails - start, heads, weights, shape, rule)
+    matrix = sp.csr_array(matrix)
+    matrix.eliminate_zeros()
+    return strip_of_rows(matrix, starts)
+
+
+def _of_both_ends(
+    rows: Array, columns: Array, values: Array, backward: Array, shape: tuple[int, int]
+) -> Any:
+    """Edges that either end has listed, with the smaller of their weights."""
+    one, other = (
+        merge_edges(rows[mask], columns[mask], values[mask], shape, "once")
+        for mask in (~backward, backward)
+    )
+    return sp.csr_array(one).minimum(sp.csr_array(other))
+
+
+def strip_of_rows(matrix: Any, starts: Array) -> Strip:
+    """A CSR array over all columns, cut by the blocks that ``starts`` begins."""
+    matrix.sort_indices()
+    block = np.searchsorted(starts, matrix.indices, side="right") - 1
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    n_blocks = len(starts) - 1
+    pieces = pieces_by_place(block, n_blocks, row, matrix.indices, matrix.data)
+    needed: list[Array | None] = []
+    parts: list[Any] = []
+    for j, (rows, columns, entries) in enumerate(pieces):
+        if len(rows) == 0:
+            needed.append(None)
+            parts.append(None)
+            continue
+        met, places = np.unique(columns.astype(np.int64), return_inverse=True)
+        shape = (matrix.shape[0], len(met))
+        needed.append(met - starts[j])
+        parts.append(sp.csr_array((entries, (rows, places.ravel())), shape=shape))
+    return Strip(matrix.shape[0], tuple(needed), tuple(parts))
+
+
+@dataclass(frozen=True)
+class BlockGraph:
+    """A graph of rows in blocks: its adjacency, degrees, and S = D^-1/2 A D^-1/2.
+
+    ``present`` are the rows that it knows, ``n_present`` of them; the others have no
+    edges. None if it knows all.
+    """
+
+    adjacency: Grid
+    degrees: Tall
+    normalized: Grid
+    n_entries: int
+    n_isolated: int
+    largest: float
+    present: Tall | None
+    n_present: int
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return sum(self.adjacency.row_sizes)
+
+
+def block_graph(adjacency: Grid, present: Tall | None = None) -> BlockGraph:
+    """Degrees and the normalised adjacency, computed where the edges lie."""
+    degrees = adjacency.row_sums().held("degrees")
+    facts = values("degrees", degrees.tasks(_facts_of_degrees))
+    largest = max(fact[0] for fact in facts)
+    if largest == 0:
+        raise GraphError(
+            f"graph must have an edge between two of the {sum(adjacency.row_sizes)} "
+            "rows of X; it has none: check that its labels are those of the rows, or "
+            "use graph=None"
+        )
+    roots = degrees.map(inverse_sqrt)
+    n = sum(adjacency.row_sizes)
+    return BlockGraph(
+        adjacency,
+        degrees,
+        adjacency.scaled(roots, roots),
+        int(sum(values("edges", [task(_n_entries, s) for s in adjacency.strips]))),
+        sum(fact[1] for fact in facts),
+        largest,
+        present,
+        n if present is None else int(present.total("", np.count_nonzero)),
+    )
+
+
+def _facts_of_degrees(degrees: Array) -> tuple[float, int]:
+    return float(degrees.max(initial=0.0)), int((degrees == 0).sum())
+
+
+def _n_entries(strip: Strip) -> int:
+    return sum(part.nnz for part in strip.parts if part is not None)

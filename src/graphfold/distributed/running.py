@@ -1,0 +1,208 @@
+"""Tasks that Dask runs: followed block by block, and given up where nobody is left.
+
+With a ``distributed.Client`` the cluster runs them, else Dask's own threads do. What is
+waited for is counted, so that ``verbose`` and callbacks hear of it; a task that fails
+raises its own error; and where the workers or the scheduler are gone for longer than
+``graphfold.worker-timeout`` (of Dask's configuration, 30 s) there is one sentence
+instead of waiting for ever.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+from dask.callbacks import Callback
+from dask.utils import parse_timedelta
+
+from graphfold.distributed.tasks import Task, as_delayed, from_delayed
+from graphfold.errors import ClusterError
+from graphfold.progress import Stage, stage
+from graphfold.threads import one_blas_thread
+
+#: seconds between two looks at the cluster
+FOLLOWED = 0.2
+#: how long workers may be away: a nanny starts a new one within a few seconds
+PATIENCE = "30s"
+
+
+def values(name: str, tasks: Sequence[Task], steps: Sequence[Task] = ()) -> list[Any]:
+    """What the tasks return; ``steps``, among their inputs, are counted."""
+    client = current_client()
+    found = as_delayed([*tasks, *steps])
+    if client is None:
+        with _counting(name, list(steps or tasks)), one_blas_thread():
+            return list(dask.compute(*found[: len(tasks)]))
+    with _quiet_about_size():
+        futures = client.compute(found)
+    wanted, counted = futures[: len(tasks)], futures[len(tasks) :]
+    del futures  # a step that has been used need not be kept
+    _follow(client, name, wanted, counted)
+    return _gathered(client, wanted)
+
+
+def held(name: str, tasks: Sequence[Task]) -> list[Task]:
+    """The same tasks, done: their results lie where they were made."""
+    client = current_client()
+    found = as_delayed(tasks)
+    if client is None:
+        with _counting(name, tasks), one_blas_thread():
+            return [from_delayed(one) for one in dask.persist(*found)]
+    from distributed import futures_of
+
+    with _quiet_about_size():
+        kept = client.persist(found)
+    _follow(client, name, futures_of(kept), [])
+    return [from_delayed(one) for one in kept]
+
+
+def current_client() -> Any:
+    """The client whose cluster runs Dask's work here, or None for Dask's threads."""
+    chosen = dask.config.get("scheduler", None)
+    if chosen not in (None, "distributed", "dask.distributed"):
+        return None
+    try:
+        from distributed import Client
+    except ImportError:
+        return None
+    try:
+        return Client.current()
+    except ValueError:
+        return None
+
+
+def _follow(client: Any, name: str, wanted: list[Any], counted: list[Any]) -> None:
+    """Wait for the wanted, and tell how many of the counted (or of them) are done."""
+    followed = counted or list(wanted)
+    patience = _Patience(client)
+    try:
+        with stage(name, len(followed), "block") as step:
+            while followed or not all(future.done() for future in wanted):
+                _wait_a_little(followed or wanted)
+                for future in (*followed, *wanted):
+                    if future.status in ("error", "cancelled", "lost"):
+                        _raise(future)
+                done = sum(future.done() for future in followed)
+                followed[:] = [future for future in followed if not future.done()]
+                if done:
+                    step(count=done)
+                patience.look()
+    except BaseException:
+        client.cancel([*wanted, *followed], asynchronous=False, force=True)
+        raise
+
+
+def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    """Results here; a worker may go while they are on their way."""
+    patience = _Patience(client)
+    pool = ThreadPoolExecutor(1)
+    try:
+        waiting = pool.submit(client.gather, futures)
+        while not waiting.done():
+            wait([waiting], timeout=FOLLOWED)
+            patience.look()
+        return list(waiting.result())
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _wait_a_little(futures: Sequence[Any]) -> None:
+    from distributed import wait as wait_for
+
+    try:
+        wait_for(list(futures), timeout=FOLLOWED, return_when="FIRST_COMPLETED")
+    except TimeoutError:
+        return
+
+
+class _Patience:
+    """Looks after the cluster; raises when it has been empty for too long."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.limit = worker_timeout()
+        self._alone_since: float | None = None
+        self._looked = 0.0
+
+    def look(self) -> None:
+        now = time.monotonic()
+        if now - self._looked < 1.0:
+            return
+        self._looked = now
+        if self._works():
+            self._alone_since = None
+            return
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since >= self.limit:
+            raise ClusterError(
+                f"the cluster must have workers; there has been none for "
+                f"{self.limit:.0f} s: start some, or connect to another cluster, and "
+                "fit again"
+            )
+
+    def _works(self) -> bool:
+        if self.client.status != "running":
+            return False
+        try:
+            # by the loop of the client, so that a scheduler that hangs does not hang us
+            found = self.client.sync(
+                self.client.scheduler.ncores, workers=None, callback_timeout=5
+            )
+        except (OSError, TimeoutError, AttributeError):
+            return False
+        return bool(found)
+
+
+def worker_timeout() -> float:
+    """Seconds without a worker after which a fit gives up."""
+    return float(parse_timedelta(dask.config.get("graphfold.worker-timeout", PATIENCE)))
+
+
+def _raise(future: Any) -> None:
+    """The error of a task, or what became of it, in one sentence."""
+    if future.status != "error":
+        raise ClusterError(
+            "the cluster has lost the work that was waited for: its scheduler has gone "
+            "or was restarted; connect again, and fit again"
+        )
+    error = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        raise ClusterError(
+            "a block of work has ended several workers, most likely for want of "
+            "memory: use smaller chunks of X, fewer landmarks, or workers with more "
+            f"memory ({error.task if hasattr(error, 'task') else error})"
+        ) from None
+    raise error
+
+
+@contextmanager
+def _counting(name: str, tasks: Sequence[Any]) -> Iterator[None]:
+    """Count tasks that Dask's own threads have done."""
+    keys = {task.key for task in tasks}
+    with stage(name, len(tasks), "block") as step, _Counter(keys, step):
+        yield
+
+
+class _Counter(Callback):
+    """Hears of tasks done by Dask's threads, in the thread that waits for them."""
+
+    def __init__(self, keys: set[Any], step: Stage) -> None:
+        super().__init__(posttask=self._done)
+        self.keys, self.step = keys, step
+
+    def _done(self, key: Any, *_: Any) -> None:
+        if key in self.keys:
+            self.step()
+
+
+@contextmanager
+def _quiet_about_size() -> Iterator[None]:
+    """Landmarks go with the tasks, however many they are: it is meant."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        yield

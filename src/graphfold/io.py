@@ -28,6 +28,7 @@ from graphfold.graphs import (
     graphs_from,
     responses,
 )
+from graphfold.graphs.edge_table import EdgeTable, is_edge_table
 from graphfold.graphs.known import KnownGraph
 from graphfold.graphs.modes import ModeGraph
 from graphfold.model import certificate, extend, path, preimage
@@ -94,13 +95,17 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to ``path``.
 
     Callbacks and metadata requests are not saved: they belong to a session. A graph
-    that came as an object of another library is saved as a ``Graph``.
+    that came as an object of another library is saved as a ``Graph``. Of a fit whose
+    rows lie on workers the rule that places new rows by their features is saved.
     """
     arrays: dict[str, Any] = {}
     params = estimator.get_params(deep=False)
+    kept = getattr(estimator, "_state_to_save", lambda: vars(estimator))()
+    if isinstance(params.get("graph"), EdgeTable) or is_edge_table(params.get("graph")):
+        params["graph"] = None  # it lies elsewhere, as the rows of the fit do
     state = {
         name: value
-        for name, value in vars(estimator).items()
+        for name, value in kept.items()
         if name not in params and name not in ("_skl_callbacks", "_metadata_request")
     }
     for name in ("graph", "feature_graph"):

@@ -3,7 +3,7 @@
 import dask
 import pytest
 
-from tests.distributed.problems import start_cluster
+from tests.distributed.problems import start_cluster, working_on
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def cluster():
 @pytest.fixture
 def workers(cluster):
     """Two worker processes, and Dask's work goes to them."""
-    with cluster.as_current(), dask.config.set(scheduler="distributed"):
+    with working_on(cluster):
         yield cluster
 
 

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -23,6 +24,13 @@ def start_cluster(n_workers, **settings):
     ):
         client.wait_for_workers(n_workers, timeout=60)
         yield client
+
+
+@contextmanager
+def working_on(client):
+    """Dask's work goes to this cluster."""
+    with client.as_current(), dask.config.set(scheduler="distributed"):
+        yield
 
 
 def two_clouds(n=600, p=5, seed=0):

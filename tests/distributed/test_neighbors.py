@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import dask
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from graphfold.distributed import neighbors as module
 from graphfold.distributed.blocks import Tall
 from graphfold.distributed.neighbors import distributed_neighbors
-from graphfold.distributed.running import values
+from graphfold.distributed.running import current_client, values
 from graphfold.distributed.tasks import literal
 from graphfold.errors import GraphfoldError
 from graphfold.neighbors import METRICS, nearest_rows
@@ -102,7 +103,7 @@ def test_finds_what_scikit_learn_finds(metric, n_columns, kind, rng):
 @pytest.mark.parametrize("kind", ["rounded", "offset", "float32", "sparse", "constant"])
 def test_blocks_make_no_difference_to_an_exact_search(metric, kind, rng):
     """To no digit, and with copies and many rows that are as far."""
-    X = rng.integers(0, 3, (90, 17)).astype(float)
+    X = rng.integers(0, 3, (90, 19)).astype(float)
     X[40:60], X[7], X[80] = X[3], 0, 0
     if kind == "offset":
         X += 1e6 + rng.standard_normal(X.shape)
@@ -110,6 +111,7 @@ def test_blocks_make_no_difference_to_an_exact_search(metric, kind, rng):
         X = (X + rng.standard_normal(X.shape)).astype(np.float32)
     if kind == "constant":
         X[:40] = rng.standard_normal((40, 1))  # a block of them has no other row
+        assert np.ptp(X[:40] - X[:40].mean(axis=1, keepdims=True)) > 0  # but noise
     X = sp.csr_array(X) if kind == "sparse" else X
     results = [
         gathered(distributed_neighbors(tall(X, sizes), 6, metric=metric))
@@ -128,6 +130,22 @@ def test_blocks_make_no_difference_to_an_exact_search(metric, kind, rng):
     assert_allclose(distances, expected, atol=1e-5 if kind == "float32" else 1e-7)
 
 
+@pytest.mark.parametrize("metric", [*module.NORMS, "hamming"])
+@pytest.mark.parametrize("n_columns", [6, 20])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_of_rows_as_near_the_first_are_found(metric, n_columns, kind, rng):
+    """More rows are as near as the last neighbour than are measured at first."""
+    X = (rng.random((400, n_columns)) < 4 / n_columns).astype(float)
+    distances = all_distances(X, X, metric)
+    np.fill_diagonal(distances, np.inf)
+    last = np.sort(distances, axis=1)[:, 9, None]
+    assert np.median((distances <= last).sum(axis=1)) > 10 + 4
+    rows = in_blocks(sp.csr_array(X) if kind == "sparse" else X, 3)
+    found = gathered(distributed_neighbors(rows, 10, metric=metric))
+    for part, expected in zip(found, first_nearest(distances, 10), strict=True):
+        assert_array_equal(part, expected)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     X=arrays(
@@ -139,8 +157,7 @@ def test_blocks_make_no_difference_to_an_exact_search(metric, kind, rng):
     k=st.integers(1, 30),
     metric=st.sampled_from(["euclidean", "manhattan", "chebyshev", "hamming"]),
 )
-def test_of_rows_as_near_the_first_are_found(X, cuts, k, metric):
-    """However the rows are cut; whatever k is, all others are what there is to find."""
+def test_however_few_rows_are_cut_all_others_can_be_found(X, cuts, k, metric):
     ends = np.sort(np.minimum([0, *cuts, len(X)], len(X)))
     found = distributed_neighbors(tall(X, np.diff(ends).tolist()), k, metric=metric)
     distances = all_distances(X, X, metric)
@@ -166,6 +183,20 @@ def test_rows_of_another_table_may_be_found_by_their_equals(metric, rng):
     everything = distributed_neighbors(rows, 99, metric=metric, among=among)
     indices, _ = gathered(everything)
     assert_array_equal(np.sort(indices, axis=1), np.tile(np.arange(31), (50, 1)))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("cell_rows", [10_000, 12])
+def test_one_table_may_be_sparse(metric, cell_rows, rng, monkeypatch):
+    monkeypatch.setattr(module, "CELL_ROWS", cell_rows)
+    X, Y = (rng.integers(0, 3, (n, 6)).astype(float) for n in (30, 60))
+    how = {"metric": metric, "wanted_recall": 1.0}
+    results = [
+        gathered(distributed_neighbors(tall(A, [30]), 4, among=in_blocks(B, 3), **how))
+        for A, B in [(X, Y), (sp.csr_array(X), Y), (X, sp.csr_array(Y))]
+    ]
+    for _, distances in results[1:]:
+        assert_allclose(distances, results[0][1], atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "correlation", "hamming"])
@@ -338,18 +369,12 @@ def test_arguments_are_checked_before_any_work(wrong):
         distributed_neighbors(given.pop("rows"), given.pop("k"), **given)
 
 
-def test_a_cluster_finds_what_threads_find(rng, small_cells):
-    distributed = pytest.importorskip("distributed")
+def test_a_cluster_finds_what_threads_find(rng, small_cells, workers):
     X = clustered(rng, 2000, 16)
-    alone = gathered(distributed_neighbors(in_blocks(X, 4), 6))
-    with (
-        distributed.LocalCluster(
-            processes=True, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        found = distributed_neighbors(in_blocks(X, 4), 6)
-        together = gathered(found)
+    with dask.config.set(scheduler="threads"):
+        alone = gathered(distributed_neighbors(in_blocks(X, 4), 6))
+    assert current_client() is workers
+    found = distributed_neighbors(in_blocks(X, 4), 6)
     assert found.n_cells > 5
-    assert_array_equal(together[0], alone[0])
-    assert_array_equal(together[1], alone[1])
+    for part, expected in zip(gathered(found), alone, strict=True):
+        assert_array_equal(part, expected)

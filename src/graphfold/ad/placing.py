@@ -9,7 +9,7 @@ import numpy as np
 
 from graphfold.ad import checks, results
 from graphfold.ad.modalities import tables_of, variable_places
-from graphfold.ad.reading import columns_of, expressed, table_of
+from graphfold.ad.reading import columns_of, expressed, on_workers, table_of
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.stores import RowStore
@@ -127,7 +127,8 @@ def _place_cells(
     else:
         X = table_of(adata, params.get("use_rep"), None, None).X
     if not isinstance(X, RowStore):
-        return np.asarray(fitted.transform(X, node_ids=names, edges=edges))
+        Z = fitted.transform(X, node_ids=names, edges=edges)
+        return Z if on_workers(Z) else np.asarray(Z)
     # each cell is placed by itself, so that blocks of a file do
     parts = [
         fitted.transform(block, node_ids=names[rows], edges=_some(edges, rows, names))

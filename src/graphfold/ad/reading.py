@@ -37,7 +37,8 @@ def table_of(adata: Any, use_rep: Any, layer: Any, mask_var: Any) -> Table:
                     f"has columns of its own; got {_short(value)}"
                 )
         key = one_of_keys("use_rep", use_rep, list(adata.obsm.keys()), "adata.obsm")
-        return Table(plain(adata.obsm[key]), None)
+        rep = adata.obsm[key]
+        return Table(rep if on_workers(rep) else plain(rep), None)
     variables = variables_of(adata, mask_var)
     return Table(columns_of(expressed(adata, layer), variables), variables)
 
@@ -84,15 +85,20 @@ def columns_of(X: Any, variables: Array) -> Any:
         if everything or not isinstance(store, RowStore):
             return store
         return RowStore(SelectedColumns(store.source, variables))
-    X = plain(X)
+    X = X if on_workers(X) else plain(X)
     return X if everything else X[:, variables]
+
+
+def on_workers(X: Any) -> bool:
+    """Whether a table is a ``dask.array``: its rows stay where they are."""
+    return hasattr(X, "__dask_graph__")
 
 
 def plain(X: Any) -> Any:
     """An array or CSR array, without what a view or a DataFrame adds to it.
 
-    What is computed when it is asked for (Dask) is computed here, once, and a table of
-    sparse blocks stays sparse.
+    What is computed when it is asked for (a graph or places of Dask's) is computed
+    here, once, and a table of sparse blocks stays sparse.
     """
     if hasattr(X, "compute"):
         X = X.compute()

@@ -7,6 +7,7 @@ from typing import Any
 
 import graphfold
 from graphfold.cli.arguments import Parser, add_model, add_rows, add_verb
+from graphfold.cli.cluster import add_cluster, asks_for_cluster
 from graphfold.cli.models import Rows, classes_for, model_for, read_rows
 from graphfold.cli.output import Console
 from graphfold.files import to_be_written, write_table
@@ -33,11 +34,18 @@ def add(commands: Any) -> Parser:
     parser.add_argument("--model", metavar="FILE", help="also save the model (.npz)")
     parser.add_argument("--map", metavar="FILE", help="also write a map (.html)")
     add_model(parser)
+    add_cluster(parser)
     return parser
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Read, fit, write."""
+    if asks_for_cluster(arguments):
+        # imported here: it is Dask's from then on
+        from graphfold.cli.embed_on_workers import run_on_workers
+
+        run_on_workers(arguments, console)
+        return
     to_be_written(arguments.output)
     if arguments.model:
         to_be_written(arguments.model, (".npz",))
@@ -49,14 +57,20 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     y = classes_for(arguments, rows)
     with console.stage("fitting", f"fitting {rows.n:,} rows"):
         Z = model.fit_transform(rows.table.X, y, node_ids=rows.table.labels)
-    written = _write(arguments, rows, model, Z, console)
+    answer(console, rows, model, _write(arguments, rows, model, Z, console))
+
+
+def answer(
+    console: Console, rows: Rows, model: Any, written: list[str], **more: Any
+) -> None:
+    """What was found, for people and for machines."""
     console.say(f"{rows.n} rows, {model.formula_}\nwrote {', '.join(written)}")
     console.answer(
         command="embed",
         estimator=type(model).__name__,
         rows=rows.n,
         columns=rows.table.X.shape[1],
-        components=Z.shape[1],
+        components=model.embedding_.shape[1],
         formula=model.formula_,
         eigenvalues=model.eigenvalues_,
         converged=model.converged_,
@@ -65,6 +79,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         graph_weights=_by_name(model.graph_names_, model.graph_weights_),
         landmarks=len(model.landmarks_) if hasattr(model, "landmarks_") else None,
         wrote=written,
+        **more,
     )
 
 

@@ -64,15 +64,20 @@ def read_columns(words: list[str], labels: Array | None, n: int) -> dict[str, Ar
 
 
 def pairs_of(
-    arguments: argparse.Namespace, labels: Array | None, n: int
+    arguments: argparse.Namespace,
+    labels: Array | None,
+    n: int,
+    *,
+    complete: bool = True,
 ) -> dict[str, list[Any]]:
-    """Pairs by kind; empty if no file is named."""
+    """Pairs by kind; empty if no file is named. ``complete``: all labels are known."""
     found: dict[str, list[Any]] = {}
     if arguments.links:
-        found |= read_links(arguments.links, labels, n)
+        found |= read_links(arguments.links, labels, n, complete=complete)
     for kind, path in ((MUST, arguments.must_link), (CANNOT, arguments.cannot_link)):
         if path:
-            found[kind] = found.get(kind, []) + read_pairs(path, kind, labels, n)
+            more = read_pairs(path, kind, labels, n, complete=complete)
+            found[kind] = found.get(kind, []) + more
     return found
 
 

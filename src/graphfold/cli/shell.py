@@ -24,6 +24,8 @@ _EXTRAS = {
     "anndata": "graphfold[ad]",
     "h5py": "graphfold[disk]",
     "zarr": "graphfold[disk]",
+    "dask": "graphfold[dask]",
+    "distributed": "graphfold[dask]",
     "umap": "umap-learn",
 }
 

@@ -63,13 +63,19 @@ def read_embeddings(words: list[str]) -> Embeddings:
 
 
 def read_model(path: str) -> Any:
-    """The model in an npz file that ``save`` has written."""
+    """The model in an npz file that ``save`` has written, with its embedding."""
     place = existing(path, (".npz",))
     if not is_model(place):
         raise ModelFileError(
             f"{path} is not a model: graphfold embed --model writes one"
         )
-    return graphfold.load(place.path)
+    model = graphfold.load(place.path)
+    if not hasattr(model, "embedding_"):
+        raise ModelFileError(
+            f"{path} has no embedding: it was saved before a fit, or its rows lay on "
+            "workers of Dask's, where the embedding is what embed -o wrote"
+        )
+    return model
 
 
 def read_rows_of(
@@ -128,8 +134,6 @@ def read_images(path: str, labels: Array | None, n: int) -> Any:
 def _read(path: str) -> tuple[Any, Array | None, dict[str, Array]]:
     if path.lower().endswith(".npz") and is_model(existing(path, (".npz",))):
         model = read_model(path)
-        if not hasattr(model, "embedding_"):
-            raise ModelFileError(f"{path} has no embedding: it was saved before a fit")
         labels = getattr(model, "_row_labels", None)
         return model, None if labels is None else np.asarray(labels), {}
     table = read_table(path, words=True)

@@ -10,7 +10,7 @@ edges          edges meet rows by label
 grid           sparse matrices in strips; products that move needed rows only
 neighbors      which rows are near each other, cell by cell
 recipes        graphs that are built from the rows
-features       Psi = [Phi, S Phi], and the sums that a span needs of it
+features       Psi = [Phi, S S Phi], and the sums that a span needs of it
 terms          -L, polynomials of L and others, known by such sums
 spectrum       the low end of a graph's spectrum; responses
 links          labels and pairs as groups of rows

@@ -24,8 +24,8 @@ class FitCost:
     Attributes
     ----------
     bytes_held : float
-        Features, and those of neighbours, in single precision, while both are there;
-        the graph, and the vectors that stay.
+        Features, those of neighbours and of their neighbours, in single precision,
+        while all are there; the graph, and the vectors that stay.
     bytes_moved : float
         Rows of features that are needed by another block than their own, at most: each
         row goes to as many blocks as it has neighbours, if there are so many.
@@ -76,9 +76,9 @@ def cost_of_fit(
     needed = others * (1 - (1 - remote / max(others, 1)) ** degree) if others else 0.0
     return FitCost(
         bytes_held=4.0 * n * 3 * m + COPIES_OF_GRAPH * EDGE * n * degree + 24.0 * n * d,
-        bytes_moved=4.0 * n * needed * (2 * m),
+        bytes_moved=4.0 * n * needed * (3 * m),
         flops=features + sums + vectors,
-        gathered=2.0 * n * degree * m,
+        gathered=3.0 * n * degree * m,
     )
 
 

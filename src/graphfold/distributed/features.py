@@ -1,15 +1,15 @@
 """Features of rows on workers, widened by the graph, and the sums that a span needs.
 
-Psi = [Phi, S Phi] has a block of rows for each block of X. Its second half is made of
-rows of Phi that are moved to where they are neighbours; while a block of it is made,
-its share of Psi'Psi and of Psi'S Psi is summed, so that one map over the blocks and a
-tree of additions give all that the problem in the span has to know.
+Psi = [Phi, S S Phi] has a block of rows for each block of X. Its second half is made of
+rows that are moved to where they are neighbours, in two steps; while a block is made,
+its share of Psi'Psi and of Psi'S Psi is summed, so that maps over the blocks and trees
+of additions give all that the problem in the span has to know.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from operator import getitem
 from typing import Any, final
 
@@ -56,14 +56,20 @@ class DistributedFeatures(Features):
             self._moments = phi.total("moments of the features", _own_moments)
 
     def _widen(self, phi: Tall) -> None:
-        """Psi and its moments, in one pass over the blocks."""
-        pairs = self._neighbours(_widened, phi, phi)
-        psi = [task(getitem, pair, 0) for pair in pairs]
-        moments = tree(add, [task(getitem, pair, 1) for pair in pairs])
-        # asked for together: the sums of a block are dropped when they are added
-        *psi, moments = held("features of neighbours", [*psi, moments])
-        (self._moments,) = values("", [moments])
-        self.psi = Tall(tuple(psi), phi.sizes)
+        """Psi and its moments; sums of a block are made with it, and then dropped."""
+        near, self._phi_s_phi = self._pulled(_first_step, phi, phi)
+        P, self._moments = self._pulled(_second_step, near, phi)
+        self.P, self.psi = P, phi.map(_side_by_side, P)
+
+    def _pulled(self, function: Any, table: Tall, phi: Tall) -> tuple[Tall, Any]:
+        """S times a table, rounded, and a sum over the blocks made on the way."""
+        pairs = self._neighbours(function, table, phi)
+        blocks = [task(getitem, pair, 0) for pair in pairs]
+        total = tree(add, [task(getitem, pair, 1) for pair in pairs])
+        # asked for together, so that what a block adds is dropped when it is added
+        *kept, total = held("features of neighbours", [*blocks, total])
+        (found,) = values("", [total])
+        return Tall(tuple(kept), table.sizes), found
 
     def _neighbours(self, function: Any, table: Tall, *others: Tall) -> list[Any]:
         """``function(strips and rows by graph, *blocks)`` for each block."""
@@ -99,12 +105,11 @@ class DistributedFeatures(Features):
     @cached_property
     def of_adjacency(self) -> Array:
         """Psi'S Psi, S the normalised adjacency that widens the span."""
-        M, (_, _, phi_s_phi, phi_s_p) = self.width, self._moments
-        last = partial(_product_of_neighbours, M)
-        only_p = self.psi.map(_columns_from, M)
-        parts = self._neighbours(last, only_p, self.psi)
-        (p_s_p,) = values("moments of the graph", [tree(add, parts)], parts)
-        return np.block([[phi_s_phi, phi_s_p], [phi_s_p.T, p_s_p]])
+        M = self.width
+        parts = self._neighbours(_last_step, self.P, self.psi)
+        (last,) = values("moments of the graph", [tree(add, parts)], parts)
+        phi_s_p = last[:M]
+        return np.block([[self._phi_s_phi, phi_s_p], [phi_s_p.T, last[M:]]])
 
     def of_some_rows(self, mask: Tall) -> Array:
         """Psi'Psi of the rows where a mask is true."""
@@ -137,30 +142,40 @@ def _own_moments(phi: Array) -> tuple[Array, Array]:
 Near = list[tuple[Strip, dict[int, Array]]]
 
 
-def _widened(near: Near, phi: Array) -> tuple[Array, tuple[Array, ...]]:
-    """A block of Psi, and its share of the sums: rows, Psi'Psi, Phi'S Phi, Phi'S P.
+def _first_step(near: Near, phi: Array) -> tuple[Array, Array]:
+    """A block of S Phi, rounded, and its share of Phi'S Phi, before it is."""
+    pulled, product = np.empty_like(phi), np.zeros((phi.shape[1], phi.shape[1]))
+    for rows in row_blocks(len(phi), STRIP_ROWS):
+        exact = _mean_of_neighbours(near, rows, phi.shape[1])
+        pulled[rows] = exact
+        product += phi[rows].astype(np.float64).T @ exact
+    return pulled, product
 
-    P is S Phi rounded to single precision; where S Phi itself is asked for it is still
-    there in double precision, strip by strip.
-    """
-    n, M = phi.shape
-    psi = np.empty((n, 2 * M), dtype=np.float32)
-    psi[:, :M] = phi
-    total, gram = np.zeros(2 * M), np.zeros((2 * M, 2 * M))
-    phi_s_phi, phi_s_p = np.zeros((M, M)), np.zeros((M, M))
-    for rows in row_blocks(n, STRIP_ROWS):
-        exact = _mean_of_neighbours(near, rows, M)
-        psi[rows, M:] = exact
-        own, p = phi[rows].astype(np.float64), psi[rows, M:].astype(np.float64)
+
+def _second_step(near: Near, phi: Array) -> tuple[Array, tuple[Array, Array]]:
+    """A block of P = S S Phi, rounded, and its share of the sums of Psi = [Phi, P]."""
+    M = phi.shape[1]
+    P, total, gram = np.empty_like(phi), np.zeros(2 * M), np.zeros((2 * M, 2 * M))
+    for rows in row_blocks(len(phi), STRIP_ROWS):
+        P[rows] = _mean_of_neighbours(near, rows, M)
+        own, p = phi[rows].astype(np.float64), P[rows].astype(np.float64)
         total[:M] += own.sum(axis=0)
         total[M:] += p.sum(axis=0)
         gram[:M, :M] += own.T @ own
         gram[:M, M:] += own.T @ p
         gram[M:, M:] += p.T @ p
-        phi_s_phi += own.T @ exact
-        phi_s_p += exact.T @ p
     gram[M:, :M] = gram[:M, M:].T
-    return psi, (total, gram, phi_s_phi, phi_s_p)
+    return P, (total, gram)
+
+
+def _last_step(near: Near, psi: Array) -> Array:
+    """Psi'S P of a block."""
+    M = psi.shape[1] // 2
+    found = np.zeros((2 * M, M))
+    for rows in row_blocks(len(psi), STRIP_ROWS):
+        exact = _mean_of_neighbours(near, rows, M)
+        found += psi[rows].astype(np.float64).T @ exact
+    return found
 
 
 def _mean_of_neighbours(near: Near, rows: slice, width: int) -> Array:
@@ -171,17 +186,8 @@ def _mean_of_neighbours(near: Near, rows: slice, width: int) -> Array:
     return total / len(near)
 
 
-def _product_of_neighbours(M: int, near: Near, psi: Array) -> Array:
-    """P'S P of a block."""
-    found = np.zeros((M, M))
-    for rows in row_blocks(len(psi), STRIP_ROWS):
-        p = psi[rows, M:].astype(np.float64)
-        found += p.T @ _mean_of_neighbours(near, rows, M)
-    return found
-
-
-def _columns_from(psi: Array, first: int) -> Array:
-    return psi[:, first:]
+def _side_by_side(phi: Array, P: Array) -> Array:
+    return np.hstack([phi, P])
 
 
 def _combined(psi: Array, B: Array, mean: Array) -> Array:

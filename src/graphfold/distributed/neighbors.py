@@ -330,6 +330,8 @@ def _nearest_on(shelf: Any, asked: Any, search: _Search, spare: int = 4) -> _Pai
     as near as the last that is kept, more of them are.
     """
     (table, known), (rows, numbers) = shelf, asked
+    if sp.issparse(rows) != sp.issparse(table):
+        rows = rows.toarray() if sp.issparse(rows) else sp.csr_array(rows)
     own = numbers if search.themselves else np.full(len(numbers), -1)
     m, metric = search.k + spare, search.metric
     if metric not in NORMS or m >= len(known) or not len(own):

@@ -105,7 +105,7 @@ def place_on_workers(
     same.
     """
     V = blocks_of(extension.V)
-    lean = literal(_without_rows(extension))
+    lean = literal(lean_extension(extension))
     shares = {share.name: share for share in extension.graphs}
     tables = {
         name: V.map(_side_by_side, blocks_of(share.RV), blocks_of(share.degrees))
@@ -129,7 +129,7 @@ def place_on_workers(
     return found.map(_with_own, known, back, rows)
 
 
-def _without_rows(extension: Extension) -> Extension:
+def lean_extension(extension: Extension) -> Extension:
     """The extension as far as it needs no row of the fit."""
     d = extension.V.shape[1]
     nothing = np.empty((0, d), dtype=extension.V.dtype)

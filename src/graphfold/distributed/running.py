@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import dask
@@ -93,7 +93,8 @@ def _follow(client: Any, name: str, wanted: list[Any], counted: list[Any]) -> No
                     step(count=done)
                 patience.look()
     except BaseException:
-        client.cancel([*wanted, *followed], asynchronous=False, force=True)
+        with suppress(Exception):  # there may be nobody left to tell
+            client.cancel([*wanted, *followed], force=True)
         raise
 
 

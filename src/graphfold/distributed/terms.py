@@ -93,7 +93,7 @@ class MinusLaplacian(OnWorkers):
         widens = len(features.graphs) == 1 and features.graphs[0] is self.graph
         if self.kind != "normalized" or not widens:
             return super().moments(features)
-        # S Phi is known already: what is left is to move S Phi itself
+        # most of Psi'S Psi is known already: one more product is all that is left
         Q = features.of_adjacency - features.moments()[1]
         if self.graph.n_isolated:
             Q = Q + features.of_some_rows(self.graph.degrees.map(_is_zero))

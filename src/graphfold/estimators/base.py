@@ -30,7 +30,7 @@ from graphfold.estimators.landmarks import (
 )
 from graphfold.estimators.planning import known_edges, n_bases, rows_back
 from graphfold.estimators.progress import CallbackSupportMixin, begin_fit
-from graphfold.estimators.reading import AUTO, lies_on_workers, workers
+from graphfold.estimators.reading import AUTO, is_distributed, lies_on_workers, workers
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.estimators.statement import parts_of_graphs
 from graphfold.estimators.stream import Stacked
@@ -178,8 +178,8 @@ class GraphEmbedding(
         keys = None
         if self._plan(self._kernels(X), X).way == "landmarks":
             keys = RowKeys.of(X, labelled=labels is not None)
-        chooses = isinstance(self.graph_strength, str)
-        if isinstance(X, RowStore | Stacked) and (self._needs_rows() or chooses):
+        read = self._needs_rows() or isinstance(self.graph_strength, str)
+        if isinstance(X, RowStore | Stacked) and read:
             X = X.read()
         elif keys is None or self._needs_rows():
             X = X.copy()  # as KernelPCA does: the caller may change X afterwards
@@ -348,17 +348,18 @@ class GraphEmbedding(
         return self._sources
 
     def _rows_of_fit(self) -> rows.FitRows:
+        here = self._X_fit is not None or self._row_keys is not None
         return rows.FitRows(
             self._X_fit,
             self._fit_labels,
             self._sources,
-            by_content=self._knows_rows_by_content(),
+            by_content=here and self._knows_rows_by_content(),
             keys=self._row_keys,
         )
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:
         if self._extension.data is None:
-            self._refuse_rows_without_edges(known, weights)
+            rows.refuse_rows_without_edges(known, weights)
         if self._roots is not None:
             # an edge counts as much as the row that it ends at
             fade = sp.diags_array(self._roots)
@@ -366,26 +367,26 @@ class GraphEmbedding(
         Z = self._extension.place(X, weights) * self._scales
         if self._rotation is not None:
             Z = Z @ self._rotation
-        Z[known >= 0] = self.embedding_[known[known >= 0]]
+        if (known >= 0).any():
+            Z[known >= 0] = self.embedding_[known[known >= 0]]
         return np.asarray(Z)
-
-    def _refuse_rows_without_edges(self, known: Array, weights: Any) -> None:
-        """Without a kernel nothing but edges says where a new row belongs."""
-        linked = known >= 0
-        for edges in weights.values():
-            if edges is not None:
-                linked |= np.diff(sp.csr_array(edges).indptr) > 0
-        lost = np.flatnonzero(~linked)
-        if len(lost):
-            raise GraphfoldError(
-                "rows of X must have edges where there is no kernel to place them; "
-                f"these have no edge to the rows of the fit: {check.some_of(lost)}"
-            )
 
     # -- files ------------------------------------------------------------------------
 
+    def _state_to_save(self) -> dict[str, Any]:
+        """What a file holds of a fit: all of it, but for rows that lie on workers."""
+        state = dict(vars(self))
+        return workers().without_rows(state) if self._lies_on_workers() else state
+
+    def _lies_on_workers(self) -> bool:
+        return is_distributed(getattr(self, "embedding_", None))
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as arrays and JSON; ``graphfold.load`` reads it back."""
+        """Write the model as arrays and JSON; ``graphfold.load`` reads it back.
+
+        Of a fit whose rows lie on workers the file has no rows and no embedding: what
+        is read back places new rows by their features.
+        """
         self._ready()
         io.save(self, path)
 

@@ -88,7 +88,7 @@ def transform_modes_on_workers(estimator: Any, X: Any) -> Any:
     if in_memory:
         X = _as_collections(X)
     tables = read_tables(estimator, X, fitted=True)
-    if not is_distributed(estimator.embedding_):
+    if not estimator._lies_on_workers():
         return transform_in_blocks(estimator, _as_rows(tables), None)
     encoded = encoded_rows(estimator._modes, tables)
     placed = place_rows(estimator, encoded, None, None)

@@ -240,7 +240,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         array of shape (m, n_components)
         """
         check_is_fitted(self)
-        if _on_workers(X) or is_distributed(self.embedding_):
+        if _on_workers(X) or self._lies_on_workers():
             return workers().transform_modes_on_workers(self, X)
         encoded = self._encode_new(X)
         known, edges = self._rows_of_fit().meet(encoded, None, None)
@@ -249,7 +249,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
     def contributions(self, X: Any) -> Array:
         """How much of each sample's place each mode gives; rows sum to 1."""
         check_is_fitted(self)
-        if _on_workers(X) or is_distributed(self.embedding_):
+        if _on_workers(X) or self._lies_on_workers():
             raise GraphfoldError(
                 "contributions must have the samples, and those of the fit, in memory; "
                 "those of the fit are in mode_contributions_"

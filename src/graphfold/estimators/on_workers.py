@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from graphfold.arrays import row_fingerprints, row_projections
 from graphfold.distributed.blocks import Tall
 from graphfold.distributed.cost import plan_on_workers
+from graphfold.distributed.placing import lean_extension
 from graphfold.distributed.rows import (
     DistributedRows,
     column_of,
@@ -45,7 +48,7 @@ from graphfold.graphs import GraphRecipe
 from graphfold.kernels.names import bind_all
 from graphfold.model.landmarks import CANDIDATES, best_candidates
 from graphfold.model.memory import N_PROBES
-from graphfold.model.plan import MOST_LANDMARKS
+from graphfold.model.plan import MOST_LANDMARKS, Plan
 from graphfold.progress import say
 
 _UNSUPPORTED = {
@@ -144,7 +147,7 @@ def transform_on_workers(estimator: Any, X: Any, node_ids: Any, edges: Any) -> A
     rows = read_blocks(estimator, X, reset=False)
     keyed = has_labels(estimator._label_keys())
     labels = labels_on_workers(rows, node_ids, keyed=keyed)
-    if not is_distributed(estimator.embedding_):
+    if not estimator._lies_on_workers():
         if edges is not None:
             raise GraphfoldError(
                 "edges must be None where X is of Dask's and the fit was in memory"
@@ -152,6 +155,32 @@ def transform_on_workers(estimator: Any, X: Any, node_ids: Any, edges: Any) -> A
         return transform_in_blocks(estimator, rows, labels)
     placed = place_rows(estimator, rows, labels, edges)
     return placed.compute() if in_memory else placed
+
+
+def plan_of_collection(estimator: Any, X: Any) -> Plan:
+    """What fitting a collection of Dask's would do; nothing of it is computed."""
+    shape = getattr(X, "shape", (np.nan, np.nan))
+    if not all(isinstance(n, Integral) for n in shape):
+        raise GraphfoldError(
+            "X must have known chunk sizes for a plan: call X.compute_chunk_sizes(), "
+            "or to_dask_array(lengths=True) of a dask.dataframe"
+        )
+    m = n_landmarks(estimator) or min(MOST_LANDMARKS, int(shape[0]))
+    graph = bool(estimator._graphs())
+    return plan_on_workers(estimator, (int(shape[0]), int(shape[1])), m, graph=graph)
+
+
+#: attributes of a fit that are rows on workers, or know them
+_OF_ROWS = ("embedding_", "eigenvectors_", "mode_contributions_", "graph_")
+
+
+def without_rows(state: dict[str, Any]) -> dict[str, Any]:
+    """What a fit leaves behind, but for rows on workers: a rule for features."""
+    kept = {name: value for name, value in state.items() if name not in _OF_ROWS}
+    kept["_extension"] = replace(lean_extension(state["_extension"]), graphs=())
+    kept |= dict.fromkeys(("_X_fit", "_row_marks", "_row_prints", "_row_keys"))
+    kept |= {"_fit_labels": None, "_row_labels": None, "_sources": {}}
+    return kept
 
 
 def _as_collection(X: Any) -> Any:
@@ -168,11 +197,6 @@ def _as_collection(X: Any) -> Any:
 
 def _check(estimator: Any, X: DistributedRows) -> None:
     """What cannot be had where rows lie on workers is said before any work."""
-    if not hasattr(estimator, "landmarks"):
-        raise GraphfoldError(
-            f"X must be in memory for {type(estimator).__name__}, which has no "
-            "landmarks; got a collection of Dask's: call X.compute() if it fits"
-        )
     if estimator.landmarks is not None:
         check_landmarks(estimator, X.shape[0], None)
     if estimator.refine is True:
@@ -253,8 +277,10 @@ __all__ = [
     "fit_modes_on_workers",
     "fit_on_workers",
     "labels_on_workers",
+    "plan_of_collection",
     "read_blocks",
     "read_links_on_workers",
     "transform_modes_on_workers",
     "transform_on_workers",
+    "without_rows",
 ]

@@ -88,9 +88,9 @@ def place_rows(
 
 
 def _answer(estimator: Any, rows: DistributedRows, placed: Tall) -> Any:
-    d = estimator.embedding_.shape[1]
+    V = estimator._extension.V
     given = tuple(size for size in rows.given_sizes if size)
-    return as_array(resized(placed, given), (d,), estimator.embedding_.dtype)
+    return as_array(resized(placed, given), (V.shape[1],), np.dtype(V.dtype))
 
 
 def _known(estimator: Any, blocks: Tall, labels: Tall | None) -> Tall | None:

@@ -90,10 +90,20 @@ def workers() -> Any:
     return on_workers
 
 
+def read_anywhere(estimator: Any, X: Any) -> Any:
+    """X at fit, read where it lies: here, or as blocks of rows that stay on workers."""
+    if not is_distributed(X):
+        return estimator._read(X, reset=True)
+    if not hasattr(estimator, "landmarks"):
+        raise GraphfoldError(
+            f"X must be in memory for {type(estimator).__name__}, which has no "
+            "landmarks; got a collection of Dask's: call X.compute() if it fits"
+        )
+    return workers().read_blocks(estimator, X, reset=True)
+
+
 def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
     """X as a dense or CSR array of floats; at fit its columns are remembered.
-
-    A collection of Dask's becomes blocks of rows that stay on workers.
 
     A table on disk stays there if the plan of the fit says so: see ``read_store``.
     ``least`` rows have to be there: two at a fit, else one.
@@ -101,7 +111,11 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     Finiteness comes before the number of columns: scikit-learn checks in that order.
     """
     if is_distributed(X):
-        return workers().read_blocks(estimator, X, reset=reset)
+        raise GraphfoldError(
+            f"X must be in memory here; got a {type(X).__name__} of Dask's, which fit "
+            "and transform of the methods with landmarks take: call X.compute() if it "
+            "fits"
+        )
     X = check.no_tensor("X", row_store(X))
     if isinstance(X, RowStore):
         return read_store(estimator, X, reset=reset, least=least)

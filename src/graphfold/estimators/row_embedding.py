@@ -16,6 +16,7 @@ from graphfold.estimators.progress import guarded_fit, with_verbose
 from graphfold.estimators.reading import (
     check_parameters,
     is_distributed,
+    read_anywhere,
     read_rows,
     workers,
 )
@@ -46,7 +47,9 @@ class RowEmbedding(GraphEmbedding):
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n, n_features)
-            A kernel matrix if ``kernel="precomputed"``, or a list or dict of them.
+            A kernel matrix if ``kernel="precomputed"``, or a list or dict of them. A
+            ``dask.array`` or ``dask.dataframe`` stays on its workers, and so do the
+            results; the fit is by landmarks then.
         y : ignored
         node_ids : sequence of n labels, default=None
             Which node each row is, if X is not a DataFrame with labels as its index.
@@ -56,7 +59,7 @@ class RowEmbedding(GraphEmbedding):
         self
         """
         graphs = self._graphs()
-        raw, X = X, self._read(X, reset=True)
+        raw, X = X, read_anywhere(self, X)
         check_parameters(self, X.shape[0])
         labels = labels_for(raw, X, node_ids, graphs)
         self._row_labels = labels_for(raw, X, node_ids, True)
@@ -99,7 +102,7 @@ class RowEmbedding(GraphEmbedding):
         array of shape (m, n_components)
         """
         self._ready()
-        if is_distributed(X) or is_distributed(self.embedding_):
+        if is_distributed(X) or self._lies_on_workers():
             return workers().transform_on_workers(self, X, node_ids, edges)
         raw, X = X, self._read(X, reset=False)
         labels = rows.labels_of_rows(raw, node_ids, self._label_keys(), X.shape[0])
@@ -113,7 +116,9 @@ class RowEmbedding(GraphEmbedding):
 
         Parameters
         ----------
-        X : array, sparse matrix or table, in memory or on disk
+        X : array, sparse matrix or table, in memory, on disk or of Dask's
+            Of Dask's its chunk sizes have to be known, and the bytes are those that
+            all workers hold together.
 
         Returns
         -------
@@ -126,6 +131,8 @@ class RowEmbedding(GraphEmbedding):
         >>> GraphKernelPCA(2).plan(np.zeros((5000, 20))).storage
         'stored'
         """
+        if is_distributed(X):
+            return workers().plan_of_collection(self, X)
         X = row_store(check.table("X", X))
         plan = self._plan(self._kernels(X), X, timed=True)
         return with_searches(plan, X, n_recipes(self._graphs()))

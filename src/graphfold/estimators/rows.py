@@ -118,6 +118,20 @@ def _are_positions(nodes: Array) -> bool:
     return bool(np.array_equal(np.sort(nodes), np.arange(len(nodes))))
 
 
+def refuse_rows_without_edges(known: Array, weights: Mapping[str, Any]) -> None:
+    """Without a kernel nothing but edges says where a new row belongs."""
+    linked = known >= 0
+    for edges in weights.values():
+        if edges is not None:
+            linked |= np.diff(sp.csr_array(edges).indptr) > 0
+    lost = np.flatnonzero(~linked)
+    if len(lost):
+        raise GraphfoldError(
+            "rows of X must have edges where there is no kernel to place them; "
+            f"these have no edge to the rows of the fit: {check.some_of(lost)}"
+        )
+
+
 @dataclass(frozen=True)
 class FitRows:
     """The rows of a fit, for new rows to meet.

@@ -12,7 +12,12 @@ from graphfold.estimators.constraints import LinksInMemory, read_links
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.progress import guarded_fit
-from graphfold.estimators.reading import check_parameters, lies_on_workers, workers
+from graphfold.estimators.reading import (
+    check_parameters,
+    lies_on_workers,
+    read_anywhere,
+    workers,
+)
 from graphfold.estimators.rows import labels_for
 from graphfold.estimators.statement import Statement, generator
 from graphfold.model.problem import Problem
@@ -148,7 +153,7 @@ max_memory, ... :
         self
         """
         graphs = self._graphs()
-        raw, X = X, self._read(X, reset=True)
+        raw, X = X, read_anywhere(self, X)
         check_parameters(self, X.shape[0])
         for name in ("must_link_strength", "cannot_link_strength"):
             check.at_least(name, getattr(self, name), 0)

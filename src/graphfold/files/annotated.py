@@ -30,12 +30,16 @@ def open_annotated(place: Place) -> Any:
         read = anndata().read_h5ad
         with reading(place.path, ".h5ad"):
             return read(place.path)
-    store = _open_zarr(place)
-    if store.attrs.get("encoding-type") != "anndata":
+    if not is_annotated(place):
         return None
     read = anndata().read_zarr
     with reading(place.path, ".zarr"):
         return read(place.path)
+
+
+def is_annotated(place: Place) -> bool:
+    """Whether a zarr store is an AnnData."""
+    return bool(_open_zarr(place).attrs.get("encoding-type") == "anndata")
 
 
 def matrix_in(adata: Any, key: str | None, where: Any) -> Any:
@@ -135,7 +139,9 @@ def _bare(Z: Any, labels: Any) -> Any:
 def replace_folder(path: Path, fill: Any) -> None:
     """Fill a folder beside ``path``, then let it take the place of what is there."""
     parent = os.path.dirname(os.path.abspath(path))
-    with tempfile.TemporaryDirectory(dir=parent, prefix=".graphfold-") as beside:
+    # a worker that was told to stop may still be writing there: never mind
+    how: Any = {"prefix": ".graphfold-", "ignore_cleanup_errors": True}
+    with tempfile.TemporaryDirectory(dir=parent, **how) as beside:
         fresh = os.path.join(beside, "new")
         fill(fresh)
         old = os.path.join(beside, "old")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,12 +31,20 @@ _TARGET = ("target", "dst", "to", "v", "node2")
 
 
 def read_graph(
-    path: PathLike, labels: Any, n: int, *, table: Table | None = None
+    path: PathLike,
+    labels: Any,
+    n: int,
+    *,
+    table: Table | None = None,
+    complete: bool = True,
 ) -> Graph:
     """A graph for n rows: edges by label (or by row number), or a square matrix.
 
-    ``obsp/NAME`` is a matrix of the annotated table that the rows came from.
+    ``obsp/NAME`` is a matrix of the annotated table that the rows came from. If it is
+    not ``complete``, ``labels`` are a few that say how rows are named: who else is one
+    is not known here, and every edge is kept.
     """
+    rows = _Rows(labels, n, complete)
     if str(path).startswith("obsp/") and table is not None:
         if table.annotated is None:
             raise FileError(
@@ -44,19 +52,27 @@ def read_graph(
                 f"or an annotated zarr store; got {table.source}"
             )
         found = annotated.matrix_in(table.annotated, str(path), table.source)
-        return _from_matrix(found, labels, n, path)
+        return _from_matrix(found, rows, path)
     place = existing(path, GRAPHS)
     if place.suffix in ANNOTATED:
-        return _of_annotated(place, labels, n)
+        return _of_annotated(place, rows)
     if place.suffix == ".graphml":
-        return _of_graphml(place, labels, n)
+        return _of_graphml(place, rows)
     if place.suffix in MATRICES:
-        return _from_matrix(read_matrix(place), labels, n, place)
+        return _from_matrix(read_matrix(place), rows, place)
     if place.suffix == ".parquet":
         tails, heads, weights = _of_parquet(place)
     else:
         tails, heads, weights = _of_text(place)
-    return _from_ends(tails, heads, weights, labels, n, place)
+    return _from_ends(tails, heads, weights, rows, place)
+
+
+class _Rows(NamedTuple):
+    """What is known of the rows that a graph is for."""
+
+    labels: Any
+    n: int
+    complete: bool
 
 
 def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
@@ -112,41 +128,42 @@ def _as_words(found: Array) -> Array:
 # -- each format ----------------------------------------------------------------------
 
 
-def _from_matrix(matrix: Any, labels: Any, n: int, where: Any) -> Graph:
-    shape = tuple(getattr(matrix, "shape", ()))
+def _from_matrix(matrix: Any, rows: _Rows, where: Any) -> Graph:
+    shape, n = tuple(getattr(matrix, "shape", ())), rows.n
     if shape == (n, n):
+        labels = rows.labels if rows.complete else None  # else by position
         return Graph(sp.csr_array(matrix), nodes=labels)
     if len(shape) == 2 and shape[1] in (2, 3):
         edges = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
         weights = edges[:, 2].astype(float) if shape[1] == 3 else None
-        return _from_ends(edges[:, 0], edges[:, 1], weights, labels, n, where)
+        return _from_ends(edges[:, 0], edges[:, 1], weights, rows, where)
     raise FileError(
         f"{where} must hold a square matrix of {n} rows, one for each row of the data, "
         f"or edges in 2 or 3 columns; got shape {shape}"
     )
 
 
-def _of_annotated(place: Place, labels: Any, n: int) -> Graph:
+def _of_annotated(place: Place, rows: _Rows) -> Graph:
     adata = annotated.open_annotated(place)
     if adata is None:
-        return _from_matrix(np.asarray(annotated.array_in(place)), labels, n, place)
+        return _from_matrix(np.asarray(annotated.array_in(place)), rows, place)
     key = place.key or "obsp/connectivities"
     matrix = annotated.matrix_in(adata, key, place.path)
-    if labels is None:
-        return _from_matrix(matrix, None, n, place)
+    if rows.labels is None:
+        return _from_matrix(matrix, rows, place)
     own = np.asarray(adata.obs_names).astype(str)
     edges = sp.triu(sp.csr_array((matrix + matrix.T) / 2)).tocoo()
     ends = own[edges.row], own[edges.col]
-    return _from_ends(*ends, edges.data, labels, n, place)
+    return _from_ends(*ends, edges.data, rows, place)
 
 
-def _of_graphml(place: Place, labels: Any, n: int) -> Graph:
+def _of_graphml(place: Place, rows: _Rows) -> Graph:
     networkx = optional("networkx", "graphs", "graphml files")
     with reading(place, ".graphml"):
         graph = Graph(networkx.read_graphml(place.path))
     edges = sp.triu(graph.to_scipy()).tocoo()
     ends = graph.nodes[edges.row], graph.nodes[edges.col]
-    return _from_ends(*ends, edges.data, labels, n, place)
+    return _from_ends(*ends, edges.data, rows, place)
 
 
 def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
@@ -154,12 +171,23 @@ def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
     optional("pyarrow", "tables", "parquet files")
     with reading(place, ".parquet"):
         frame = pandas.read_parquet(place.path)
-    source, target, weight = _columns(place, [str(name) for name in frame.columns])
+    source, target, weight = columns_of_edges(
+        place, [str(name) for name in frame.columns]
+    )
     parts = [frame.iloc[:, i].to_numpy() for i in (source, target)]
     return parts[0], parts[1], None if weight is None else frame.iloc[:, weight]
 
 
 def _of_text(place: Place) -> tuple[Any, Any, Any]:
+    named, width, (source, target, weight) = layout_of_text(place)
+    words = [i for i in range(width) if i != weight]
+    sheet = text.read_sheet(place, width, header=named, words=words)
+    weights = None if weight is None else sheet.numbers[:, 0]
+    return sheet.words[source], sheet.words[target], weights
+
+
+def layout_of_text(place: Place) -> tuple[bool, int, tuple[int, int, int | None]]:
+    """Whether a list of edges has a header, how many columns, and which they are."""
     start = text.peek(place)
     cells = {cell.strip().lower() for cell in start.first}
     named = bool(cells & set(_SOURCE) and cells & set(_TARGET))
@@ -167,14 +195,10 @@ def _of_text(place: Place) -> tuple[Any, Any, Any]:
         # a header of other words: its weight is none
         named = not text.is_number(start.first[2]) and text.is_number(start.second[-1])
     names = start.first if named else [""] * start.width
-    source, target, weight = _columns(place, names)
-    words = [i for i in range(start.width) if i != weight]
-    sheet = text.read_sheet(place, start.width, header=named, words=words)
-    weights = None if weight is None else sheet.numbers[:, 0]
-    return sheet.words[source], sheet.words[target], weights
+    return named, start.width, columns_of_edges(place, names)
 
 
-def _columns(place: Place, names: list[str]) -> tuple[int, int, int | None]:
+def columns_of_edges(place: Place, names: list[str]) -> tuple[int, int, int | None]:
     """Positions of source, target and weight."""
     lower = [name.strip().lower() for name in names]
     source = next((lower.index(w) for w in _SOURCE if w in lower), None)
@@ -192,18 +216,14 @@ def _columns(place: Place, names: list[str]) -> tuple[int, int, int | None]:
     return 0, 1, 2 if len(names) == 3 else None
 
 
-def _from_ends(
-    tails: Any, heads: Any, weights: Any, labels: Any, n: int, where: Any
-) -> Graph:
+def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) -> Graph:
+    labels, n = rows.labels, rows.n
     ends = [ends_like(labels, end, where) for end in (tails, heads)]
     if labels is None:
-        outside = np.concatenate([end[(end < 0) | (end >= n)] for end in ends])
-        if len(outside):
-            raise FileError(
-                f"{where} must name rows by number, 0 to {n - 1}; got "
-                f"{some_of(outside.tolist(), 3)}"
-            )
+        refuse_outside(ends, n, where)
         return Graph.from_edges(ends[0], ends[1], weights, nodes=np.arange(n))
+    if not rows.complete:
+        return Graph.from_edges(ends[0], ends[1], weights)
     outside, lost = strangers(labels, ends)
     if outside.all():
         raise FileError(
@@ -214,3 +234,13 @@ def _from_ends(
         warn_of_strangers("edges", lost, int(outside.sum()), where)
     nodes = np.union1d(labels, np.concatenate(ends))
     return Graph.from_edges(ends[0], ends[1], weights, nodes=nodes)
+
+
+def refuse_outside(ends: list[Array], n: int, where: Any) -> None:
+    """Ends that are numbers of rows must be those of some."""
+    outside = np.concatenate([end[(end < 0) | (end >= n)] for end in ends])
+    if len(outside):
+        raise FileError(
+            f"{where} must name rows by number, 0 to {n - 1}; got "
+            f"{some_of(outside.tolist(), 3)}"
+        )

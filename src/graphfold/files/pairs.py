@@ -17,8 +17,13 @@ from graphfold.files.paths import PathLike, existing, reading
 MUST, CANNOT = "must_link", "cannot_link"
 
 
-def read_links(path: PathLike, labels: Array | None, n: int) -> dict[str, list[Any]]:
-    """Both kinds of pairs of a JSON file."""
+def read_links(
+    path: PathLike, labels: Array | None, n: int, *, complete: bool = True
+) -> dict[str, list[Any]]:
+    """Both kinds of pairs of a JSON file.
+
+    If they are not ``complete``, ``labels`` are a few that say how rows are named.
+    """
     place = existing(path, (".json",))
     with reading(place, ".json"):
         content = json.loads(Path(place.path).read_text(encoding="utf-8"))
@@ -27,16 +32,18 @@ def read_links(path: PathLike, labels: Array | None, n: int) -> dict[str, list[A
             f'{place} must be {{"{MUST}": [[a, b], ...], "{CANNOT}": [...]}}'
         )
     return {
-        kind: _known(content.get(kind) or [], labels, n, place)
+        kind: _known(content.get(kind) or [], labels, n, place, complete)
         for kind in (MUST, CANNOT)
     }
 
 
-def read_pairs(path: PathLike, kind: str, labels: Array | None, n: int) -> list[Any]:
+def read_pairs(
+    path: PathLike, kind: str, labels: Array | None, n: int, *, complete: bool = True
+) -> list[Any]:
     """Pairs of one kind: two columns of a csv or tsv file, or their list in JSON."""
     place = existing(path, (*text.TEXT, ".json"))
     if place.suffix == ".json":
-        return read_links(path, labels, n)[kind]
+        return read_links(path, labels, n, complete=complete)[kind]
     start = text.peek(place)
     if start.width != 2:
         raise FileError(
@@ -48,10 +55,12 @@ def read_pairs(path: PathLike, kind: str, labels: Array | None, n: int) -> list[
         return []
     sheet = text.read_sheet(place, 2, header=header, words=(0, 1))
     pairs = list(zip(sheet.words[0].tolist(), sheet.words[1].tolist(), strict=True))
-    return _known(pairs, labels, n, place)
+    return _known(pairs, labels, n, place, complete)
 
 
-def _known(pairs: Any, labels: Array | None, n: int, place: Any) -> list[Any]:
+def _known(
+    pairs: Any, labels: Array | None, n: int, place: Any, complete: bool
+) -> list[Any]:
     """Pairs by the labels of the rows; those of rows that are not there are passed."""
     good = isinstance(pairs, list) and all(
         isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs
@@ -61,6 +70,8 @@ def _known(pairs: Any, labels: Array | None, n: int, place: Any) -> list[Any]:
     if not pairs:
         return []
     ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
+    if not complete:
+        return list(zip(*(end.tolist() for end in ends), strict=True))
     outside, lost = strangers(np.arange(n) if labels is None else labels, ends)
     if outside.all():
         raise FileError(

@@ -67,15 +67,23 @@ def existing(path: PathLike, suffixes: Collection[str] = TABLES) -> Place:
     return place
 
 
-def to_be_written(path: PathLike, suffixes: Collection[str] = TABLES) -> Place:
-    """The place that ``path`` names, if a file can be written there."""
+def to_be_written(
+    path: PathLike,
+    suffixes: Collection[str] = TABLES,
+    *,
+    folders: Collection[str] = (".zarr",),
+) -> Place:
+    """The place that ``path`` names, if a file can be written there.
+
+    ``folders`` are the formats of which a folder takes the place of another.
+    """
     place = place_of(path, suffixes)
     if place.key is not None:
         raise FileError(f"a file is written as a whole; got {place}")
     folder = place.path.absolute().parent
     if not folder.is_dir():
         raise FileError(f"{folder} is not a folder, so {path} cannot be written")
-    if place.path.is_dir() and place.suffix != ".zarr":
+    if place.path.is_dir() and place.suffix not in folders:
         raise FileError(f"{path} is a folder, so no file can be written there")
     if not os.access(folder, os.W_OK):
         raise FileError(f"{folder} does not allow writing, so {path} cannot be written")

@@ -65,7 +65,7 @@ def read_table(
             )
         X, labels = read_named(place)
         table = Table(X, None if labels is None else as_labels(labels), None)
-    _check(table, place)
+    check_table(table, place)
     return table._replace(source=place)
 
 
@@ -81,10 +81,10 @@ def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
     row = start.second if header else start.first
     if row is None:
         raise FileError(f"{place} must have at least one row below its first line")
-    labelled = _is_label_column(header[0] if header else "-", row[0])
+    labelled = is_label_column(header[0] if header else "-", row[0])
     labelled = labelled and not (header and header[0] in aside)
     names = header or [str(i + 1) for i in range(start.width)]
-    set_aside = _set_aside(names, row, place, aside, words, labelled)
+    set_aside = columns_aside(names, row, place, aside, words, labelled)
     taken = {*set_aside, *([0] if labelled else [])}
     sheet = text.read_sheet(
         place, start.width, header=header is not None, words=sorted(taken)
@@ -98,7 +98,7 @@ def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
     )
 
 
-def _set_aside(
+def columns_aside(
     names: list[str],
     row: list[str],
     place: Place,
@@ -129,11 +129,11 @@ def _of_parquet(place: Place, aside: Sequence[str], words: bool) -> Table:
         labels = frame.index
     elif names and names[0] not in aside and len(frame):
         first = frame[names[0]]
-        if _is_label_column(names[0], str(first.iloc[0])):
+        if is_label_column(names[0], str(first.iloc[0])):
             labels, frame = first, frame[names[1:]]
     names = list(frame.columns)
     row = ["x" if frame[name].dtype.kind not in "fiub" else "0" for name in names]
-    positions = _set_aside(names, row, place, aside, words, labelled=False)
+    positions = columns_aside(names, row, place, aside, words, labelled=False)
     extra = {names[i]: text.typed(frame[names[i]].to_numpy()) for i in positions}
     for i, name in enumerate(names):
         if name not in extra and row[i] == "x":
@@ -170,7 +170,8 @@ def _of_obs(series: Any) -> Array:
     return text.typed(values) if series.dtype.kind not in "fiub" else series.to_numpy()
 
 
-def _check(table: Table, place: Place) -> None:
+def check_table(table: Table, place: Place) -> None:
+    """Refuse what is no table of finite numbers with distinct names of rows."""
     X = table.X
     shape = tuple(getattr(X, "shape", ()))
     if len(shape) != 2:
@@ -230,7 +231,8 @@ def _words_in(cells: list[str]) -> list[bool]:
     return [cell != "" and not text.is_number(cell) for cell in cells[1:] or cells]
 
 
-def _is_label_column(name: str, cell: str) -> bool:
+def is_label_column(name: str, cell: str) -> bool:
+    """Whether a first column names the rows: by its own name, or by holding words."""
     return name.lower() in _ID_NAMES or not text.is_number(cell)
 
 

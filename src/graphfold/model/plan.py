@@ -269,8 +269,9 @@ def landmark_plan(
     beside = memory.landmark_bytes(
         X, d, m, n_threads=n_threads(), keeps_rows=keeps_rows, **sizes
     )
-    # every kernel has features of its own; a span that is widened, twice as many
-    parts = len(kernels) * (1 if refined or not n_edges else 2)
+    # every kernel has features of its own; a span that is widened, twice as many, and
+    # once more on the way to the neighbours of neighbours
+    parts = len(kernels) * (1 if refined or not n_edges else 3)
     fitting = (budget - beside) // memory.feature_bytes(n, parts)
     rank = int(np.clip(fitting, min(d + SPARE_DIRECTIONS, m), m))
     seconds = speed.landmark_seconds(kernels, X, m, d, **sizes) if timed else 0.0

@@ -1,0 +1,145 @@
+"""Graphs for rows that lie on workers: lists of edges are read there, part by part."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask.bytes import read_bytes
+from dask.delayed import delayed
+
+from graphfold.arrays import Array
+from graphfold.check import some_of
+from graphfold.errors import FileError
+from graphfold.files.graphs import (
+    columns_of_edges,
+    ends_like,
+    layout_of_text,
+    read_graph,
+    refuse_outside,
+)
+from graphfold.files.paths import GRAPHS, TEXT, PathLike, Place, existing, reading
+from graphfold.files.pieces import Piece, is_folder_of_parquet, pieces_of
+from graphfold.graphs import EdgeTable, Graph
+
+#: bytes of a text file that a worker reads at once
+BLOCK = 2**25
+_NAMES = ("source", "target", "weight")
+
+
+def read_graph_for_parts(
+    path: PathLike, few: Array | None, n: int
+) -> EdgeTable | Graph:
+    """Edges of parquet, csv and tsv stay in their file; other graphs come to memory.
+
+    ``few`` labels say how rows are named; without them edges have numbers of rows.
+    """
+    if is_folder_of_parquet(Path(path)):
+        place = Place(Path(path), ".parquet")
+    else:
+        place = existing(path, GRAPHS)
+    if place.suffix == ".parquet":
+        return EdgeTable(_of_parquet(place, few, n))
+    if place.suffix in TEXT:
+        return EdgeTable(_of_text(place, few, n))
+    return read_graph(path, few, n, complete=False)
+
+
+def _of_parquet(place: Place, few: Array | None, n: int) -> Any:
+    pieces, columns = pieces_of(place)
+    positions = columns_of_edges(place, columns.names)
+    names = [columns.names[i] for i in positions if i is not None]
+    meta = _edges({name: [] for name in names}, few, n, place)
+    return dd.from_map(_edges_of_piece, pieces, args=(names, few, n, place), meta=meta)
+
+
+def _edges_of_piece(
+    piece: Piece, names: list[str], few: Array | None, n: int, place: Place
+) -> Any:
+    return _edges(piece.read(names).to_pandas(), few, n, place)
+
+
+def _of_text(place: Place, few: Array | None, n: int) -> Any:
+    named, width, positions = layout_of_text(place)
+    kept = [i for i in positions if i is not None]
+    _, ((*blocks,),) = read_bytes(
+        os.path.abspath(place.path),
+        delimiter=b"\n",
+        blocksize=None if place.compressed else BLOCK,
+        compression="gzip" if place.compressed else None,
+        sample=False,
+    )
+    read = delayed(_edges_of_lines)
+    parts = [
+        read(block, width, kept, few, n, place, skip=int(named and i == 0))
+        for i, block in enumerate(blocks)
+    ]
+    meta = _edges({i: [] for i in kept}, few, n, place)
+    return dd.from_delayed(parts, meta=meta, verify_meta=False)
+
+
+def _edges_of_lines(
+    lines: bytes,
+    width: int,
+    kept: list[int],
+    few: Array | None,
+    n: int,
+    place: Place,
+    *,
+    skip: int,
+) -> Any:
+    with reading(place, place.suffix):
+        try:
+            table = pd.read_csv(
+                io.BytesIO(lines),
+                sep=TEXT[place.suffix],
+                header=None,
+                skiprows=skip,
+                dtype=str,
+                keep_default_na=False,  # a node may be called NA
+            )
+        except pd.errors.EmptyDataError:
+            table = pd.DataFrame({i: [] for i in range(width)}, dtype=str)
+    if table.shape[1] != width:
+        raise FileError(
+            f"{place} must have {width} columns in every line, as in its first; a line "
+            f"has {table.shape[1]}"
+        )
+    return _edges(table[kept], few, n, place)
+
+
+def _edges(table: Any, few: Array | None, n: int, place: Place) -> Any:
+    """Ends that are named as the rows are, and weights that are numbers."""
+    columns = [np.asarray(table[name]) for name in table]
+    if any((pd.isna(end) | (end == "")).any() for end in columns[:2]):
+        raise FileError(f"{place} must have a source and a target for every edge")
+    ends = [ends_like(few, end, place) for end in columns[:2]]
+    if few is None:
+        refuse_outside(ends, n, place)
+    found = dict(zip(_NAMES, ends, strict=False))
+    if len(columns) > 2:
+        found["weight"] = _weights(columns[2], place)
+    return pd.DataFrame(found)
+
+
+def _weights(column: Array, place: Place) -> Array:
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        wrong = [cell for cell in column.tolist() if not _is_number(cell)]
+        raise FileError(
+            f"{place} must have numbers as weights; got {some_of(wrong, 3)}"
+        ) from None
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -93,12 +93,11 @@ def test_all_workers_gone_is_one_sentence_in_bounded_time():
 
 
 def test_a_scheduler_that_ends_is_one_sentence_in_bounded_time():
-    with start_cluster(1) as client, working_on(client):
-        with (
-            dask.config.set({"graphfold.worker-timeout": "3s"}),
-            pytest.raises(ClusterError, match="connect"),
-        ):
-            fit_until("features of landmarks", client.cluster.close)
+    impatient = dask.config.set({"graphfold.worker-timeout": "3s"})
+    with start_cluster(1) as client, working_on(client), impatient:
+        close = client.cluster.close
+        with pytest.raises(ClusterError, match="connect"):
+            fit_until("features of landmarks", close)
 
 
 def test_an_error_on_a_worker_is_raised_as_it_is(workers):

@@ -1,7 +1,6 @@
 """Two workers against one, beside two plain processes against one.
 
     python -m benchmarks.distributed            # 500,000 x 50, m = 500
-    python -m benchmarks.distributed --page     # docs/distributed_speed.md
 
 Workers are processes with one thread, of Dask and of BLAS. Every repeat starts clusters
 of its own; a fit is timed from its call, rows and edges made by the workers included.
@@ -36,7 +35,6 @@ ONE_THREAD = {
 
 def fit(n: int, m: int, n_workers: int, chunk: int, spread: int) -> dict:
     """One fit on a cluster of its own."""
-    import dask
     import psutil
     from distributed import Client, LocalCluster
 
@@ -61,7 +59,6 @@ def fit(n: int, m: int, n_workers: int, chunk: int, spread: int) -> dict:
         model = GraphKernelPCA(10, graph=edges, landmarks=m).fit(X)
         seconds = time.perf_counter() - started
         peak = client.run(_peak)
-        del dask
         return {
             "n": n,
             "m": m,
@@ -136,7 +133,9 @@ def _strips(starts: np.ndarray, n: int, spread: int) -> list:
     from graphfold.graphs import Graph, laplacian
     from graphfold.model.span import normalized_adjacency
 
-    parts = [edges_of(a, b, n, spread) for a, b in zip(starts, starts[1:], strict=False)]
+    parts = [
+        edges_of(a, b, n, spread) for a, b in zip(starts, starts[1:], strict=False)
+    ]
     tails = np.concatenate([part["source"] for part in parts])
     heads = np.concatenate([part["target"] for part in parts])
     graph = Graph.from_edges(tails, heads, nodes=np.arange(n))
@@ -150,6 +149,7 @@ def _strips(starts: np.ndarray, n: int, spread: int) -> list:
 def _work(k, folder, features, strips, starts, n_processes, barrier, queue) -> None:
     from graphfold.distributed import features as on_workers
     from graphfold.distributed.blocks import add
+    from graphfold.distributed.grid import WHOLE
 
     phi, near, p = (
         np.load(f"{folder}/{name}.npy", mmap_mode="r+") for name in ("phi", "near", "p")
@@ -159,7 +159,9 @@ def _work(k, folder, features, strips, starts, n_processes, barrier, queue) -> N
 
     def gathered(table, strip):
         return {
-            j: table[block[j]][rows]
+            j: table[block[j]]
+            if len(rows) > WHOLE * len(table[block[j]])
+            else table[block[j]][rows]
             for j, rows in enumerate(strip.needed)
             if rows is not None
         }
@@ -171,22 +173,20 @@ def _work(k, folder, features, strips, starts, n_processes, barrier, queue) -> N
     _wait(barrier, n_processes)
     sums = []
     for i in own:
-        pair = on_workers._first_step([(strips[i], gathered(phi, strips[i]))], phi[block[i]])
-        near[block[i]], first = pair
+        around = [(strips[i], gathered(phi, strips[i]))]
+        near[block[i]], first = on_workers._first_step(around, phi[block[i]])
         sums.append(first)
     _wait(barrier, n_processes)
     moments = []
     for i in own:
-        pair = on_workers._second_step(
-            [(strips[i], gathered(near, strips[i]))], phi[block[i]]
-        )
-        p[block[i]], second = pair
+        around = [(strips[i], gathered(near, strips[i]))]
+        p[block[i]], second = on_workers._second_step(around, phi[block[i]])
         moments.append(second)
     _wait(barrier, n_processes)
     last = []
     for i in own:
-        psi = np.hstack([phi[block[i]], p[block[i]]])
-        last.append(on_workers._last_step([(strips[i], gathered(p, strips[i]))], psi))
+        near_p = [(strips[i], gathered(p, strips[i]))]
+        last.append(on_workers._last_step(near_p, phi[block[i]], p[block[i]]))
     queue.put((add(sums), add(moments)[1], add(last)))
 
 
@@ -224,7 +224,9 @@ def run(n: int, m: int, repeats: int, chunk: int, spread: int) -> dict:
             details.append(one)
             print(f"repeat {i}: {kind} {count}: {one}", file=sys.stderr, flush=True)
     gains = {
-        kind: [a / b for a, b in zip(found[f"{kind} 1"], found[f"{kind} 2"], strict=True)]
+        kind: [
+            a / b for a, b in zip(found[f"{kind} 1"], found[f"{kind} 2"], strict=True)
+        ]
         for kind in ("fit", "plain")
     }
     return {
@@ -244,7 +246,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--landmarks", type=int, default=500)
-    parser.add_argument("--chunk", type=int, default=25_000)
+    parser.add_argument("--chunk", type=int, default=31_250)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--spread", type=int, default=0)
     parser.add_argument("--once", choices=("fit", "plain"))

@@ -8,7 +8,7 @@ of additions give all that the problem in the span has to know.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import getitem
 from typing import Any, final
@@ -17,7 +17,7 @@ import numpy as np
 
 from graphfold.arrays import Array, row_blocks
 from graphfold.distributed.blocks import Tall, add, tree
-from graphfold.distributed.grid import STRIP_ROWS, BlockGraph, Strip
+from graphfold.distributed.grid import STRIP_ROWS, BlockGraph, Gathered, Strip
 from graphfold.distributed.rows import DistributedRows, resized
 from graphfold.distributed.running import held, values
 from graphfold.distributed.tasks import as_delayed, from_delayed, literal, task
@@ -59,7 +59,7 @@ class DistributedFeatures(Features):
         """Psi and its moments; sums of a block are made with it, and then dropped."""
         near, self._phi_s_phi = self._pulled(_first_step, phi, phi)
         P, self._moments = self._pulled(_second_step, near, phi)
-        self.P, self.psi = P, phi.map(_side_by_side, P)
+        self.phi, self.P, self.psi = phi, P, phi.map(_side_by_side, P)
 
     def _pulled(self, function: Any, table: Tall, phi: Tall) -> tuple[Tall, Any]:
         """S times a table, rounded, and a sum over the blocks made on the way."""
@@ -106,7 +106,7 @@ class DistributedFeatures(Features):
     def of_adjacency(self) -> Array:
         """Psi'S Psi, S the normalised adjacency that widens the span."""
         M = self.width
-        parts = self._neighbours(_last_step, self.P, self.psi)
+        parts = self._neighbours(_last_step, self.P, self.phi, self.P)
         (last,) = values("moments of the graph", [tree(add, parts)], parts)
         phi_s_p = last[:M]
         return np.block([[self._phi_s_phi, phi_s_p], [phi_s_p.T, last[M:]]])
@@ -131,59 +131,96 @@ def _features(X: Any, landmarks: Sequence[LandmarkFeatures]) -> Array:
 
 
 def _own_moments(phi: Array) -> tuple[Array, Array]:
-    total, gram = np.zeros(phi.shape[1]), np.zeros((phi.shape[1], phi.shape[1]))
+    M = phi.shape[1]
+    total, gram, doubled = np.zeros(M), Sums(M, M), Doubled(M)
     for rows in row_blocks(len(phi), STRIP_ROWS):
-        block = phi[rows].astype(np.float64)
+        block = doubled(phi[rows])
         total += block.sum(axis=0)
-        gram += block.T @ block
-    return total, gram
+        gram.add(block, block)
+    return total, gram.total
 
 
-Near = list[tuple[Strip, dict[int, Array]]]
+Near = list[tuple[Strip, Gathered]]
 
 
 def _first_step(near: Near, phi: Array) -> tuple[Array, Array]:
     """A block of S Phi, rounded, and its share of Phi'S Phi, before it is."""
-    pulled, product = np.empty_like(phi), np.zeros((phi.shape[1], phi.shape[1]))
-    for rows in row_blocks(len(phi), STRIP_ROWS):
-        exact = _mean_of_neighbours(near, rows, phi.shape[1])
+    M = phi.shape[1]
+    pulled, sums, doubled = np.empty_like(phi), Sums(M, M), Doubled(M)
+    for rows, exact in _means_of_neighbours(near, phi):
         pulled[rows] = exact
-        product += phi[rows].astype(np.float64).T @ exact
-    return pulled, product
+        sums.add(doubled(phi[rows]), exact)
+    return pulled, sums.total
 
 
 def _second_step(near: Near, phi: Array) -> tuple[Array, tuple[Array, Array]]:
     """A block of P = S S Phi, rounded, and its share of the sums of Psi = [Phi, P]."""
     M = phi.shape[1]
-    P, total, gram = np.empty_like(phi), np.zeros(2 * M), np.zeros((2 * M, 2 * M))
-    for rows in row_blocks(len(phi), STRIP_ROWS):
-        P[rows] = _mean_of_neighbours(near, rows, M)
-        own, p = phi[rows].astype(np.float64), P[rows].astype(np.float64)
+    P, total = np.empty_like(phi), np.zeros(2 * M)
+    own_own, own_p, p_p = Sums(M, M), Sums(M, M), Sums(M, M)
+    own_doubled, p_doubled = Doubled(M), Doubled(M)
+    for rows, exact in _means_of_neighbours(near, phi):
+        P[rows] = exact
+        own, p = own_doubled(phi[rows]), p_doubled(P[rows])
         total[:M] += own.sum(axis=0)
         total[M:] += p.sum(axis=0)
-        gram[:M, :M] += own.T @ own
-        gram[:M, M:] += own.T @ p
-        gram[M:, M:] += p.T @ p
-    gram[M:, :M] = gram[:M, M:].T
-    return P, (total, gram)
+        own_own.add(own, own)
+        own_p.add(own, p)
+        p_p.add(p, p)
+    gram = [[own_own.total, own_p.total], [own_p.total.T, p_p.total]]
+    return P, (total, np.block(gram))
 
 
-def _last_step(near: Near, psi: Array) -> Array:
+def _last_step(near: Near, phi: Array, P: Array) -> Array:
     """Psi'S P of a block."""
-    M = psi.shape[1] // 2
-    found = np.zeros((2 * M, M))
-    for rows in row_blocks(len(psi), STRIP_ROWS):
-        exact = _mean_of_neighbours(near, rows, M)
-        found += psi[rows].astype(np.float64).T @ exact
-    return found
+    M = phi.shape[1]
+    of_phi, of_p, doubled = Sums(M, M), Sums(M, M), Doubled(M)
+    for rows, exact in _means_of_neighbours(near, P):
+        of_phi.add(doubled(phi[rows]), exact)
+        of_p.add(doubled(P[rows]), exact)
+    return np.vstack([of_phi.total, of_p.total])
 
 
-def _mean_of_neighbours(near: Near, rows: slice, width: int) -> Array:
-    total = np.zeros((rows.stop - rows.start, width))
-    for strip, gathered in near:
-        if gathered:
-            total += strip.products(rows, gathered)
-    return total / len(near)
+class Doubled:
+    """Strips of rows in double precision, one after the other in the same place.
+
+    Dask lets its workers give all memory back at once, so that new memory is new
+    indeed: to get it takes longer than to fill it.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._room = np.empty((STRIP_ROWS, width))
+
+    def __call__(self, rows: Array) -> Array:
+        """These rows; those that were here before are gone."""
+        view = self._room[: len(rows)]
+        view[...] = rows
+        return view
+
+
+class Sums:
+    """A'B of many strips of rows, added up in place."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        self.total = np.zeros((n_rows, n_columns))
+        self._room = np.empty((n_rows, n_columns))
+
+    def add(self, A: Array, B: Array) -> None:
+        """One more strip; of A'A NumPy computes one half."""
+        np.matmul(A.T, B, out=self._room)
+        self.total += self._room
+
+
+def _means_of_neighbours(near: Near, like: Array) -> Iterator[tuple[slice, Array]]:
+    """The mean of the products of several graphs, strip by strip."""
+    size, width = STRIP_ROWS, like.shape[1]
+    products = [strip.products(rows, size) for strip, rows in near if rows]
+    for rows in row_blocks(len(like), size):
+        parts = [next(product)[1] for product in products]
+        total = parts[0] if parts else np.zeros((rows.stop - rows.start, width))
+        for part in parts[1:]:
+            total += part
+        yield rows, total / len(near) if len(near) > 1 else total
 
 
 def _side_by_side(phi: Array, P: Array) -> Array:
@@ -202,9 +239,9 @@ def _moments_where(psi: Array, mask: Array) -> Array:
 
 
 def _weighted_sums(psi: Array, weights: Array) -> tuple[Array, float]:
-    found = np.zeros(psi.shape[1])
+    found, doubled = np.zeros(psi.shape[1]), Doubled(psi.shape[1])
     for rows in row_blocks(len(psi), STRIP_ROWS):
-        found += weights[rows] @ psi[rows].astype(np.float64)
+        found += weights[rows] @ doubled(psi[rows])
     return found, float(weights.sum())
 
 

@@ -1,14 +1,14 @@
 """Sparse matrices in blocks of rows: products in which only needed rows are moved.
 
-Strip i holds the entries of its rows, cut by the blocks of the columns: for each block
-j which of its rows are met (``needed``), and the entries over these alone. A product
+Strip i holds the entries of its rows over those rows of a table that they meet, and
+which these are, block by block (``needed``). A product
 with a table in blocks moves just these rows, from where they lie to where they are
 needed; nobody holds a column of the matrix or of the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,62 +25,90 @@ from graphfold.graphs.sources import merge_edges
 
 #: rows whose products are made at a time, in double precision
 STRIP_ROWS = 2048
+#: share of a block that is needed from which on it is moved whole
+WHOLE = 0.3
+#: rows of a table that a strip needs, by block; or all of them
+Gathered = dict[int, Any]
 #: one edge, whoever lists it: the largest weight, their sum, or the least of both ends
 RULES = ("once", "sum", "mutual")
 
 
 @dataclass(frozen=True)
 class Strip:
-    """Some rows of a sparse matrix, cut by blocks of columns.
+    """Some rows of a sparse matrix, over the rows of a table that they meet.
 
-    ``needed[j]`` are rows of block j and ``parts[j]`` the entries over them, or None.
+    ``needed[j]`` are the rows of block j that are met, or None; the columns of
+    ``entries`` are these, block after block.
     """
 
-    n_rows: int
     needed: tuple[Array | None, ...]
-    parts: tuple[Any, ...]
+    entries: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the strip."""
+        return int(self.entries.shape[0])
 
     def counts(self) -> Array:
         """How many rows of each block are needed."""
         return np.array([0 if rows is None else len(rows) for rows in self.needed])
 
+    def _needed(self, j: int) -> Array:
+        rows = self.needed[j]
+        assert rows is not None
+        return rows
+
     def row_sums(self) -> Array:
         """Sum of the entries of each row."""
-        total = np.zeros(self.n_rows)
-        for part in self.parts:
-            if part is not None:
-                total += np.asarray(part.sum(axis=1)).ravel()
-        return total
+        return np.asarray(self.entries.sum(axis=1)).ravel()
 
-    def products(self, rows: slice, gathered: dict[int, Array]) -> Array:
-        """Some rows of the product, in double precision; ``gathered`` by block."""
-        width = next(iter(gathered.values())).shape[1] if gathered else 0
-        total = np.zeros((rows.stop - rows.start, width))
-        for j, table in gathered.items():
-            near = self.parts[j][rows]
+    def met(self, gathered: Gathered) -> list[Any]:
+        """The rows that are met, block by block, of blocks that may be whole."""
+        found = []
+        for j in sorted(gathered):
+            table, needed = gathered[j], self._needed(j)
+            found.append(table[needed] if len(table) > len(needed) else table)
+        return found
+
+    def products(self, gathered: Gathered, size: int) -> Iterator[tuple[slice, Array]]:
+        """The product in double precision, so many rows at a time.
+
+        Rows that are met are put into one place, again and again: new memory would
+        take longer to get than they do.
+        """
+        met_of = [(gathered[j], self._needed(j)) for j in sorted(gathered)]
+        starts = np.cumsum([0, *(len(needed) for _, needed in met_of)])
+        width = met_of[0][0].shape[1] if met_of else 0
+        room = np.empty((0, width))
+        for rows in row_blocks(self.n_rows, size):
+            near = self.entries[rows]
             met, places = np.unique(near.indices, return_inverse=True)
+            if len(met) > len(room):
+                room = np.empty((len(met) + len(met) // 8, width))
+            ends = np.searchsorted(met, starts)
+            for (table, needed), first, low, high in zip(
+                met_of, starts[:-1], ends[:-1], ends[1:], strict=True
+            ):
+                own = met[low:high] - first
+                is_whole = len(table) > len(needed)
+                room[low:high] = table[needed[own] if is_whole else own]
             shape = (near.shape[0], len(met))
             local = sp.csr_array((near.data, places.ravel(), near.indptr), shape=shape)
-            total += local @ table[met].astype(np.float64)
-        return total
+            yield rows, np.asarray(local @ room[: len(met)])
 
-    def product(self, gathered: dict[int, Array], width: int) -> Array:
+    def product(self, gathered: Gathered, width: int) -> Array:
         """The whole product."""
         found = np.zeros((self.n_rows, width))
         if gathered:
-            for rows in row_blocks(self.n_rows, STRIP_ROWS):
-                found[rows] = self.products(rows, gathered)
+            for rows, part in self.products(gathered, STRIP_ROWS):
+                found[rows] = part
         return found
 
-    def scaled(self, left: Array, right: dict[int, Array]) -> Strip:
+    def scaled(self, left: Array, right: Gathered) -> Strip:
         """diag(left) A diag(right), ``right`` by block for the needed rows."""
-        parts = tuple(
-            None
-            if part is None
-            else sp.csr_array(sp.diags_array(left) @ part @ sp.diags_array(right[j]))
-            for j, part in enumerate(self.parts)
-        )
-        return Strip(self.n_rows, self.needed, parts)
+        columns = np.concatenate([np.empty(0), *self.met(right)])
+        entries = sp.diags_array(left) @ self.entries @ sp.diags_array(columns)
+        return Strip(self.needed, sp.csr_array(entries))
 
 
 @dataclass(frozen=True)
@@ -96,11 +124,18 @@ class Grid:
     counts: Array
 
     def gathered(self, i: int, table: Tall) -> dict[int, Any]:
-        """Tasks that bring strip i the rows it needs, by block."""
-        return {
-            int(j): task(_rows_of, table.blocks[j], task(_needed, self.strips[i], j))
-            for j in np.flatnonzero(self.counts[i])
-        }
+        """Tasks that bring strip i the rows it needs, by block.
+
+        A block of which much is needed comes whole: a worker gets it once for all of
+        its strips.
+        """
+        found = {}
+        for j in map(int, np.flatnonzero(self.counts[i])):
+            block = table.blocks[j]
+            if self.counts[i, j] < WHOLE * self.column_sizes[j]:
+                block = task(_rows_of, block, task(_needed, self.strips[i], j))
+            found[j] = block
+        return found
 
     def product_tasks(
         self, function: Callable[..., Any], table: Tall, *others: Any
@@ -137,18 +172,16 @@ class Grid:
         return 4.0 * float(self.counts.sum() - np.trace(self.counts))
 
 
-def _product(strip: Strip, gathered: dict[int, Array], width: int) -> Array:
+def _product(strip: Strip, gathered: Gathered, width: int) -> Array:
     return strip.product(gathered, width)
 
 
-def _scaled(strip: Strip, right: dict[int, Array], left: Array) -> Strip:
+def _scaled(strip: Strip, right: Gathered, left: Array) -> Strip:
     return strip.scaled(left, right)
 
 
 def _needed(strip: Strip, j: int) -> Array:
-    rows = strip.needed[j]
-    assert rows is not None
-    return rows
+    return strip._needed(j)
 
 
 def _rows_of(block: Any, rows: Array) -> Any:
@@ -259,23 +292,15 @@ def _of_both_ends(
 
 def strip_of_rows(matrix: Any, starts: Array) -> Strip:
     """A CSR array over all columns, cut by the blocks that ``starts`` begins."""
-    matrix.sort_indices()
-    block = np.searchsorted(starts, matrix.indices, side="right") - 1
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    n_blocks = len(starts) - 1
-    pieces = pieces_by_place(block, n_blocks, row, matrix.indices, matrix.data)
-    needed: list[Array | None] = []
-    parts: list[Any] = []
-    for j, (rows, columns, entries) in enumerate(pieces):
-        if len(rows) == 0:
-            needed.append(None)
-            parts.append(None)
-            continue
-        met, places = np.unique(columns.astype(np.int64), return_inverse=True)
-        shape = (matrix.shape[0], len(met))
-        needed.append(met - starts[j])
-        parts.append(sp.csr_array((entries, (rows, places.ravel())), shape=shape))
-    return Strip(matrix.shape[0], tuple(needed), tuple(parts))
+    met, places = np.unique(matrix.indices.astype(np.int64), return_inverse=True)
+    shape = (matrix.shape[0], len(met))
+    entries = sp.csr_array((matrix.data, places.ravel(), matrix.indptr), shape=shape)
+    ends = np.searchsorted(met, starts)
+    needed = tuple(
+        met[low:high] - first if high > low else None
+        for first, low, high in zip(starts[:-1], ends[:-1], ends[1:], strict=True)
+    )
+    return Strip(needed, entries)
 
 
 @dataclass(frozen=True)
@@ -331,4 +356,4 @@ def _facts_of_degrees(degrees: Array) -> tuple[float, int]:
 
 
 def _n_entries(strip: Strip) -> int:
-    return sum(part.nnz for part in strip.parts if part is not None)
+    return int(strip.entries.nnz)

@@ -152,17 +152,15 @@ def _placed(
     lead to its own part of them.
     """
     tables, edges, start = [], {}, 0
-    lengths = {name: sum(map(len, rows.values())) for name, (_, rows) in near.items()}
+    lengths = {name: strip.entries.shape[1] for name, (strip, _) in near.items()}
     total = sum(lengths.values())
     for name, (strip, gathered) in near.items():
-        tables += [gathered[j] for j in sorted(gathered)]
-        parts = [strip.parts[j] for j in sorted(gathered)]
-        own = (
-            sp.hstack(parts, format="csr") if parts else sp.csr_array((strip.n_rows, 0))
-        )
+        tables += strip.met(gathered)
         before = sp.csr_array((strip.n_rows, start))
         after = sp.csr_array((strip.n_rows, total - start - lengths[name]))
-        edges[name] = sp.csr_array(sp.hstack([before, own, after], format="csr"))
+        edges[name] = sp.csr_array(
+            sp.hstack([before, strip.entries, after], format="csr")
+        )
         start += lengths[name]
     d = lean.V.shape[1]
     table = np.concatenate([np.empty((0, 2 * d + 1)), *tables])

@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs examples release
 
-.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-map bench-neighbors bench-scale docs test-lowest wheel clean
+.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -50,6 +50,11 @@ bench-neighbors: .venv-neighbors/.bench
 	.venv-neighbors/bin/python -m benchmarks.neighbors
 	.venv-neighbors/bin/python -m benchmarks.neighbors --large
 	.venv-neighbors/bin/python -m benchmarks.neighbors --page
+
+# two workers against one, and the model of docs/distributed.md; on an idle machine
+bench-dask: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.distributed
+	$(BIN)/python -m benchmarks.distributed_model
 
 bench-map: .venv-map/.bench
 	.venv-map/bin/python -m benchmarks.map

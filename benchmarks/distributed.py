@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -133,17 +134,12 @@ def _strips(starts: np.ndarray, n: int, spread: int) -> list:
     from graphfold.graphs import Graph, laplacian
     from graphfold.model.span import normalized_adjacency
 
-    parts = [
-        edges_of(a, b, n, spread) for a, b in zip(starts, starts[1:], strict=False)
-    ]
+    parts = [edges_of(a, b, n, spread) for a, b in pairwise(starts)]
     tails = np.concatenate([part["source"] for part in parts])
     heads = np.concatenate([part["target"] for part in parts])
     graph = Graph.from_edges(tails, heads, nodes=np.arange(n))
     S = sp.csr_array(normalized_adjacency(laplacian(graph)))
-    return [
-        strip_of_rows(sp.csr_array(S[a:b]), starts)
-        for a, b in zip(starts, starts[1:], strict=False)
-    ]
+    return [strip_of_rows(sp.csr_array(S[a:b]), starts) for a, b in pairwise(starts)]
 
 
 def _work(k, folder, features, strips, starts, n_processes, barrier, queue) -> None:
@@ -246,7 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--landmarks", type=int, default=500)
-    parser.add_argument("--chunk", type=int, default=31_250)
+    parser.add_argument("--chunk", type=int, default=15_625)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--spread", type=int, default=0)
     parser.add_argument("--once", choices=("fit", "plain"))

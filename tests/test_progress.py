@@ -330,7 +330,7 @@ def test_the_page_names_every_stage_of_the_package():
         pytest.skip("a checkout is needed")
     page = (root / "docs" / "progress.md").read_text()
     calls = re.compile(
-        r"\b(?:stage|counted|blocks|do_blocks)\(\s*\"([^\"]+)\""
+        r"\b(?:stage|counted|blocks|do_blocks|values|held|total|take)\(\s*\"([^\"]+)\""
         r"|\b(?:name|LOCAL) = \"([a-z][^\"]+)\"|\"name\"\]? ?[=:] \"([^\"]+)\""
         r"|\brun\([^\n]*, \"([^\"]+)\"\)"
     )

@@ -20,12 +20,13 @@ META = PROJECT["project"]
 #: where conda-forge has another name than the package index
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "igraph": "python-igraph"}
 #: extras for users; the others are for those who work on graphfold
-EXTRAS = ("plot", "tables", "graphs", "ad", "map", "disk")
+EXTRAS = ("plot", "tables", "graphs", "ad", "map", "disk", "dask")
 
 
 def bounds(requirements):
     """Lower bound by name: ``numpy>=1.26`` and ``numpy >=1.26`` are the same."""
-    split = (re.fullmatch(r"([\w-]+) ?>=([\d.]+)", text) for text in requirements)
+    pattern = r"([\w-]+)(?:\[[\w,]+\])? ?>=([\d.]+)"
+    split = (re.fullmatch(pattern, text) for text in requirements)
     return {match[1]: match[2] for match in split}
 
 
@@ -92,10 +93,10 @@ def test_recipe_describes_this_package(recipe):
 
 def test_lowest_versions_are_those_promised():
     pins = (ROOT / "tests" / "lowest.txt").read_text()
-    pinned = dict(re.findall(r"^([\w-]+)==(\S+)$", pins, re.M))
+    pinned = dict(re.findall(r"^([\w-]+)(?:\[[\w,]+\])?==(\S+)$", pins, re.M))
     extras = META["optional-dependencies"]
     promised = bounds(META["dependencies"])
-    for name in ("plot", "tables", "graphs", "ad"):
+    for name in ("plot", "tables", "graphs", "ad", "dask"):
         promised |= bounds(extras[name])
     for name, version in pinned.items():
         if name in promised:

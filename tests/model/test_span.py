@@ -16,10 +16,10 @@ from graphfold.graphs.links import class_links
 from graphfold.kernels.landmarks import landmark_features
 from graphfold.model.problem import Problem
 from graphfold.model.span import (
-    InMemory,
     BLOCK,
     CHUNK,
     SPAN_CUT,
+    InMemory,
     Span,
     features_of,
     moments_of_rows,

@@ -26,7 +26,7 @@ from graphfold.graphs.sources import merge_edges
 #: rows whose products are made at a time, in double precision
 STRIP_ROWS = 2048
 #: share of a block that is needed from which on it is moved whole
-WHOLE = 0.3
+WHOLE = 0.2
 #: rows of a table that a strip needs, by block; or all of them
 Gathered = dict[int, Any]
 #: one edge, whoever lists it: the largest weight, their sum, or the least of both ends

@@ -3,6 +3,7 @@
 =============  ===========================================================
 running        tasks that Dask runs: followed, given up where nobody is left
 tasks          calls that workers will make, as graphs of Dask's
+memory         used again while a task runs, on workers that give it back
 blocks         tables of many rows in blocks; sums by trees, shuffles
 ranks          rows chosen by a hash of their content
 rows           X of Dask's as blocks: sizes, checks, labels, rows chosen by a hash

@@ -18,6 +18,7 @@ import numpy as np
 from graphfold.arrays import Array, row_blocks
 from graphfold.distributed.blocks import Tall, add, tree
 from graphfold.distributed.grid import STRIP_ROWS, BlockGraph, Gathered, Strip
+from graphfold.distributed.memory import reusing_memory
 from graphfold.distributed.rows import DistributedRows, resized
 from graphfold.distributed.running import held, values
 from graphfold.distributed.tasks import as_delayed, from_delayed, literal, task
@@ -124,12 +125,14 @@ class DistributedFeatures(Features):
 # -- what workers do ------------------------------------------------------------------
 
 
+@reusing_memory
 def _features(X: Any, landmarks: Sequence[LandmarkFeatures]) -> Array:
     """Features of some rows, rounded to single precision at the end only."""
     parts = [part.of(X, precise=True) for part in landmarks]
     return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 
+@reusing_memory
 def _own_moments(phi: Array) -> tuple[Array, Array]:
     M = phi.shape[1]
     total, gram, doubled = np.zeros(M), Sums(M, M), Doubled(M)
@@ -143,6 +146,7 @@ def _own_moments(phi: Array) -> tuple[Array, Array]:
 Near = list[tuple[Strip, Gathered]]
 
 
+@reusing_memory
 def _first_step(near: Near, phi: Array) -> tuple[Array, Array]:
     """A block of S Phi, rounded, and its share of Phi'S Phi, before it is."""
     M = phi.shape[1]
@@ -153,6 +157,7 @@ def _first_step(near: Near, phi: Array) -> tuple[Array, Array]:
     return pulled, sums.total
 
 
+@reusing_memory
 def _second_step(near: Near, phi: Array) -> tuple[Array, tuple[Array, Array]]:
     """A block of P = S S Phi, rounded, and its share of the sums of Psi = [Phi, P]."""
     M = phi.shape[1]
@@ -171,6 +176,7 @@ def _second_step(near: Near, phi: Array) -> tuple[Array, tuple[Array, Array]]:
     return P, (total, np.block(gram))
 
 
+@reusing_memory
 def _last_step(near: Near, phi: Array, P: Array) -> Array:
     """Psi'S P of a block."""
     M = phi.shape[1]
@@ -227,6 +233,7 @@ def _side_by_side(phi: Array, P: Array) -> Array:
     return np.hstack([phi, P])
 
 
+@reusing_memory
 def _combined(psi: Array, B: Array, mean: Array) -> Array:
     V = np.empty((len(psi), B.shape[1]))
     for rows in row_blocks(len(psi), STRIP_ROWS):
@@ -238,6 +245,7 @@ def _moments_where(psi: Array, mask: Array) -> Array:
     return _own_moments(psi[mask])[1]
 
 
+@reusing_memory
 def _weighted_sums(psi: Array, weights: Array) -> tuple[Array, float]:
     found, doubled = np.zeros(psi.shape[1]), Doubled(psi.shape[1])
     for rows in row_blocks(len(psi), STRIP_ROWS):
@@ -245,6 +253,7 @@ def _weighted_sums(psi: Array, weights: Array) -> tuple[Array, float]:
     return found, float(weights.sum())
 
 
+@reusing_memory
 def cross(psi: Array, table: Array) -> Array:
     """Psi'T of a block, summed in double precision."""
     found = np.zeros((psi.shape[1], table.shape[1]))

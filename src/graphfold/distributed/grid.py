@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed
+from graphfold.distributed.memory import reusing_memory
 from graphfold.distributed.running import held, values
 from graphfold.distributed.tasks import task
 from graphfold.errors import GraphError, LabelError
@@ -172,10 +173,12 @@ class Grid:
         return 4.0 * float(self.counts.sum() - np.trace(self.counts))
 
 
+@reusing_memory
 def _product(strip: Strip, gathered: Gathered, width: int) -> Array:
     return strip.product(gathered, width)
 
 
+@reusing_memory
 def _scaled(strip: Strip, right: Gathered, left: Array) -> Strip:
     return strip.scaled(left, right)
 
@@ -263,6 +266,7 @@ def _refuse_bad_edges(
         )
 
 
+@reusing_memory
 def _strip(
     pieces: list[tuple[Array, ...]], start: int, n_rows: int, starts: Array, rule: str
 ) -> Strip:

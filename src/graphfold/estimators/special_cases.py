@@ -14,6 +14,7 @@ from graphfold.errors import GraphError
 from graphfold.estimators.fitting import Sources
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.row_embedding import RowEmbedding
+from graphfold.estimators.rows import refuse_rows_without_edges
 from graphfold.graphs import Laplacian, NeighborGraph
 from graphfold.graphs.laplacian import inverse_sqrt
 from graphfold.kernels import Kernel
@@ -119,7 +120,7 @@ class LaplacianEigenmaps(RowEmbedding):
             self.embedding_ = self.embedding_ * row_scales[:, None]
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:
-        self._refuse_rows_without_edges(known, weights)
+        refuse_rows_without_edges(known, weights)
         Z = self._extension.place(X, weights)
         if self.laplacian == "normalized":
             (edges,) = weights.values()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold import check
 from graphfold.arrays import Array, row_fingerprints
 from graphfold.distributed.blocks import Tall
 from graphfold.distributed.edges import edge_parts, with_numbers
@@ -30,12 +28,12 @@ from graphfold.distributed.recipes import (
 from graphfold.distributed.rows import DistributedRows, resized
 from graphfold.distributed.tasks import literal
 from graphfold.errors import (
-    GraphError,
     GraphfoldError,
     LabelError,
     UnlabelledRowsWarning,
     warn,
 )
+from graphfold.estimators.rows import edges_by_name
 from graphfold.graphs import EdgeTable, Graph, GraphRecipe
 from graphfold.graphs.edge_table import is_edge_table
 from graphfold.graphs.labels import as_labels
@@ -67,7 +65,8 @@ def place_rows(
     extension = estimator._extension
     if edges is not None and not extension.graphs:
         raise GraphfoldError("edges must be None: the fit had no graph")
-    given = {} if edges is None else _by_name(estimator, edges)
+    named = list(estimator._sources)
+    given = {} if edges is None else edges_by_name(edges, named)
     blocks = rows.blocks.held("reading rows")
     known = _known(estimator, blocks, labels)
     grids: dict[str, Grid] = {}
@@ -103,24 +102,6 @@ def _known(estimator: Any, blocks: Tall, labels: Tall | None) -> Tall | None:
     return numbers_of_labels(
         blocks.map(row_fingerprints), estimator._row_prints, distinct=False
     )
-
-
-def _by_name(estimator: Any, edges: Any) -> dict[str, Any]:
-    names = list(estimator._sources)
-    if not isinstance(edges, Mapping):
-        if len(names) > 1:
-            raise GraphError(
-                "edges must be a dict with edges for each graph, named "
-                f"{check.some_of(names)}; got {type(edges).__name__}"
-            )
-        return {names[0]: edges}
-    unknown = [str(name) for name in edges if str(name) not in names]
-    if unknown:
-        raise GraphError(
-            f"edges must name graphs among {check.some_of(names)}; got "
-            f"{check.some_of(unknown)}"
-        )
-    return {str(name): part for name, part in edges.items()}
 
 
 def _edges_in_graph(

@@ -132,6 +132,28 @@ def refuse_rows_without_edges(known: Array, weights: Mapping[str, Any]) -> None:
         )
 
 
+def edges_by_name(edges: Any, names: list[str]) -> dict[str, Any]:
+    """``edges=`` of transform, by graph: a dict where there are several.
+
+    Graphs that are not named keep the edges they know themselves.
+    """
+    if not isinstance(edges, Mapping):
+        if len(names) > 1:
+            raise GraphError(
+                "edges must be a dict with a matrix or list for each graph, named "
+                f"{check.some_of(names)}; got {type(edges).__name__}"
+            )
+        return {names[0]: edges}
+    edges = {str(name): part for name, part in edges.items()}
+    unknown = [name for name in edges if name not in names]
+    if unknown:
+        raise GraphError(
+            f"edges must name graphs among {check.some_of(names)}; got "
+            f"{check.some_of(unknown)}"
+        )
+    return dict(edges)
+
+
 @dataclass(frozen=True)
 class FitRows:
     """The rows of a fit, for new rows to meet.
@@ -160,7 +182,7 @@ class FitRows:
         if not self.graphs and edges is not None:
             raise GraphfoldError("edges must be None: the fit had no graph")
         known = self._known(X, labels)
-        given = {} if edges is None else self._by_name(edges)
+        given = {} if edges is None else edges_by_name(edges, list(self.graphs))
         found = {}
         for name, graph in self.graphs.items():
             if name in given:
@@ -174,28 +196,6 @@ class FitRows:
         if labels is None and any(part is None for part in found.values()):
             self._warn_of_missing_labels()
         return known, found
-
-    def _by_name(self, edges: Any) -> dict[str, Any]:
-        """``edges=`` of transform, by graph: a dict where there are several.
-
-        Graphs that are not named keep the edges they know themselves.
-        """
-        names = list(self.graphs)
-        if not isinstance(edges, dict):
-            if len(names) > 1:
-                raise GraphError(
-                    "edges must be a dict with a matrix or list for each graph, named "
-                    f"{check.some_of(names)}; got {type(edges).__name__}"
-                )
-            return {names[0]: edges}
-        edges = {str(name): part for name, part in edges.items()}
-        unknown = [name for name in edges if name not in names]
-        if unknown:
-            raise GraphError(
-                f"edges must name graphs among {check.some_of(names)}; got "
-                f"{check.some_of(unknown)}"
-            )
-        return edges
 
     def _edges_in(self, graph: Graph, labels: Array | None) -> Any:
         if labels is None:

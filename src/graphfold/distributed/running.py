@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import time
 import warnings
+from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -27,6 +28,12 @@ from graphfold.threads import one_blas_thread
 
 #: seconds between two looks at the cluster
 FOLLOWED = 0.2
+#: what is raised for work that a cluster no longer knows
+LOST = (CancelledError, AsyncCancelledError)
+GONE = (
+    "the cluster has lost the work that was waited for: its scheduler has gone or was "
+    "restarted; connect again, and fit again"
+)
 #: how long workers may be away: a nanny starts a new one within a few seconds
 PATIENCE = "30s"
 
@@ -108,6 +115,8 @@ def _gathered(client: Any, futures: list[Any]) -> list[Any]:
             wait([waiting], timeout=FOLLOWED)
             patience.look()
         return list(waiting.result())
+    except LOST:
+        raise ClusterError(GONE) from None
     finally:
         pool.shutdown(wait=False)
 
@@ -117,8 +126,8 @@ def _wait_a_little(futures: Sequence[Any]) -> None:
 
     try:
         wait_for(list(futures), timeout=FOLLOWED, return_when="FIRST_COMPLETED")
-    except TimeoutError:
-        return
+    except (TimeoutError, *LOST):
+        return  # what became of them is looked at next
 
 
 class _Patience:
@@ -167,10 +176,7 @@ def worker_timeout() -> float:
 def _raise(future: Any) -> None:
     """The error of a task, or what became of it, in one sentence."""
     if future.status != "error":
-        raise ClusterError(
-            "the cluster has lost the work that was waited for: its scheduler has gone "
-            "or was restarted; connect again, and fit again"
-        )
+        raise ClusterError(GONE)
     error = future.exception()
     if type(error).__name__ == "KilledWorker":
         raise ClusterError(

@@ -1,5 +1,6 @@
 """Rows, graphs and models that the tests of rows on workers share."""
 
+import os
 from contextlib import contextmanager
 
 import dask
@@ -7,12 +8,20 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pytest
 from distributed import Client, LocalCluster
 
 from graphfold import Graph, GraphKernelPCA, NeighborGraph
 
 #: quiet, on loopback, and as many threads of BLAS as of Dask
 QUIET = {"silence_logs": 50, "dashboard_address": None, "host": "127.0.0.1"}
+
+
+#: tests that start clusters of their own, or large ones, take minutes: .ci/run has them
+own_cluster = pytest.mark.skipif(
+    not os.environ.get("GRAPHFOLD_REQUIRE_CLUSTERS"),
+    reason="starts a cluster of its own; set GRAPHFOLD_REQUIRE_CLUSTERS",
+)
 
 
 @contextmanager

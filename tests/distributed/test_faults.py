@@ -19,6 +19,7 @@ from tests.distributed.problems import (
     in_memory,
     largest_gap,
     on_workers,
+    own_cluster,
     start_cluster,
     two_clouds,
     working_on,
@@ -63,7 +64,13 @@ def fit_until(stage_name, action, **settings):
         assert killer.done
 
 
-@pytest.mark.parametrize("stage", ["features of landmarks", "features of neighbours"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        pytest.param("features of landmarks", marks=own_cluster),
+        "features of neighbours",
+    ],
+)
 def test_a_worker_that_is_killed_changes_nothing(stage):
     expected = in_memory(X, PLAIN).embedding_
     with start_cluster(2) as client, working_on(client):
@@ -72,6 +79,7 @@ def test_a_worker_that_is_killed_changes_nothing(stage):
         assert largest_gap(model.embedding_.compute(), expected) < 1e-6
 
 
+@own_cluster
 def test_a_worker_that_dies_after_the_fit_takes_no_row_with_it():
     expected = in_memory(X, PLAIN).embedding_
     with start_cluster(2) as client, working_on(client):
@@ -92,6 +100,7 @@ def test_all_workers_gone_is_one_sentence_in_bounded_time():
         assert time.monotonic() - started < 60
 
 
+@own_cluster
 def test_a_scheduler_that_ends_is_one_sentence_in_bounded_time():
     impatient = dask.config.set({"graphfold.worker-timeout": "3s"})
     with start_cluster(1) as client, working_on(client), impatient:
@@ -171,7 +180,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@own_cluster
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
 def test_the_client_never_holds_the_rows(tmp_path):
     """2,000,000 x 50 are 800 MB, an embedding of five columns 80 MB."""

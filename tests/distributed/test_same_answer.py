@@ -26,6 +26,7 @@ from tests.distributed.problems import (
     largest_gap,
     names,
     on_workers,
+    own_cluster,
     start_cluster,
     table,
     two_clouds,
@@ -216,6 +217,7 @@ def test_a_matrix_of_directed_edges_is_halved_like_in_memory():
 # -- clusters of processes ------------------------------------------------------------
 
 
+@own_cluster
 @pytest.mark.parametrize("n_workers", [1, 4])
 def test_one_and_four_worker_processes(n_workers):
     one = in_memory(X, PLAIN)

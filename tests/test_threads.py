@@ -286,7 +286,7 @@ def test_fits_side_by_side_give_blas_its_threads_back():
         first.let_go()
         second.let_go()
         assert blas_threads() == before
-        assert set(before) == {2}
+        assert 2 in before  # a library that was built for one thread keeps one
     finally:
         set_blas_threads(max(at_first))
 

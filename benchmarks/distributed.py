@@ -242,7 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--landmarks", type=int, default=500)
-    parser.add_argument("--chunk", type=int, default=15_625)
+    parser.add_argument("--chunk", type=int, default=31_250)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--spread", type=int, default=0)
     parser.add_argument("--once", choices=("fit", "plain"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 
 from graphfold.arrays import Array
 from graphfold.distributed.running import held, values
-from graphfold.distributed.tasks import task
+from graphfold.distributed.tasks import in_their_places, task
 
 #: results that one task adds up
 FAN_IN = 8
@@ -27,6 +28,9 @@ class Tall:
 
     blocks: tuple[Any, ...]
     sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        in_their_places(self.blocks)
 
     @property
     def n(self) -> int:
@@ -48,7 +52,12 @@ class Tall:
     def tasks(self, function: Callable[..., Any], *others: Any) -> list[Any]:
         """The same, for what is no table."""
         return [
-            task(function, block, *(_block_of(other, i) for other in others))
+            task(
+                function,
+                block,
+                *(_block_of(other, i) for other in others),
+                place=block.place,
+            )
             for i, block in enumerate(self.blocks)
         ]
 
@@ -118,14 +127,36 @@ def stack(parts: Sequence[Any]) -> Any:
 
 def routed(
     parts: Sequence[Any], where: Callable[..., list[Any]], n: int, *others: Any
-) -> list[list[Any]]:
+) -> list[Any]:
     """A shuffle: each part is cut into n pieces, and piece i goes to place i.
 
     ``where(part, *others)`` returns the list of pieces. What comes back is, for each
-    place, the tasks of its pieces in the order of the parts.
+    place, a task of its pieces in the order of the parts. Pieces go by way of others
+    for the same stretch of places: there are some n sqrt(n) tasks, and not n^2.
     """
     cut = [task(where, part, *others) for part in parts]
-    return [[task(getitem, pieces, i) for pieces in cut] for i in range(n)]
+    width = max(1, math.isqrt(n))
+    bundles = [cut[first : first + width] for first in range(0, len(cut), width)]
+    found = []
+    for first in range(0, n, width):
+        stretch = slice(first, min(first + width, n))
+        sorted_bundles = [
+            task(_by_place, [task(getitem, pieces, stretch) for pieces in bundle])
+            for bundle in bundles
+        ]
+        for i in range(stretch.stop - first):
+            here = [task(getitem, pieces, i) for pieces in sorted_bundles]
+            found.append(task(_one_list, here))
+    return list(in_their_places(found))
+
+
+def _by_place(parts: list[list[Any]]) -> list[list[Any]]:
+    """For each place the pieces that several parts have for it."""
+    return [list(pieces) for pieces in zip(*parts, strict=True)]
+
+
+def _one_list(lists: list[list[Any]]) -> list[Any]:
+    return [piece for some in lists for piece in some]
 
 
 def pieces_by_place(places: Array, n: int, *columns: Array) -> list[tuple[Array, ...]]:

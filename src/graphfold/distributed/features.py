@@ -51,22 +51,28 @@ class DistributedFeatures(Features):
         phi = rows.blocks.map(_features, literal(list(landmarks)))
         phi = phi.held("features of landmarks")
         if graphs:
-            self._widen(phi)
+            self.parts: tuple[Tall, ...] = self._widened(phi)
         else:
-            self.psi = phi
+            self.parts = (phi,)
             self._moments = phi.total("moments of the features", _own_moments)
 
-    def _widen(self, phi: Tall) -> None:
-        """Psi and its moments; sums of a block are made with it, and then dropped."""
-        near, self._phi_s_phi = self._pulled(_first_step, phi, phi)
+    def _widened(self, phi: Tall) -> tuple[Tall, Tall]:
+        """Both halves of Psi; sums of a block are made with it, and then dropped."""
+        near, self._of_phi = self._pulled(_first_step, phi, phi)
         P, self._moments = self._pulled(_second_step, near, phi)
-        self.phi, self.P, self.psi = phi, P, phi.map(_side_by_side, P)
+        return phi, P
+
+    @property
+    def psi(self) -> Tall:
+        """Psi in one piece, for products that need it so: made where it is used."""
+        phi, *others = self.parts
+        return phi.map(_side_by_side, *others) if others else phi
 
     def _pulled(self, function: Any, table: Tall, phi: Tall) -> tuple[Tall, Any]:
         """S times a table, rounded, and a sum over the blocks made on the way."""
         pairs = self._neighbours(function, table, phi)
-        blocks = [task(getitem, pair, 0) for pair in pairs]
-        total = tree(add, [task(getitem, pair, 1) for pair in pairs])
+        blocks = [task(getitem, pair, 0, place=pair.place) for pair in pairs]
+        total = tree(add, [task(getitem, pair, 1, place=pair.place) for pair in pairs])
         # asked for together, so that what a block adds is dropped when it is added
         *kept, total = held("features of neighbours", [*blocks, total])
         (found,) = values("", [total])
@@ -82,8 +88,9 @@ class DistributedFeatures(Features):
                     for graph in self.graphs
                 ],
                 *(other.blocks[i] for other in others),
+                place=block.place,
             )
-            for i in range(len(table.blocks))
+            for i, block in enumerate(table.blocks)
         ]
 
     def moments(self) -> tuple[Array, Array]:
@@ -94,7 +101,8 @@ class DistributedFeatures(Features):
         return (Q + Q.T) / 2, pull, float(within)
 
     def combined(self, B: Array, mean: Array) -> Any:
-        V = self.psi.map(_combined, literal(B), mean)
+        phi, *others = self.parts
+        V = phi.map(_combined, literal(B), mean, *others)
         V = resized(V, self.given_sizes).held("vectors of the span")
         return as_array(V, (B.shape[1],), np.dtype(np.float64))
 
@@ -104,22 +112,20 @@ class DistributedFeatures(Features):
         return np.where(largest < 0, -1.0, 1.0)
 
     @cached_property
-    def of_adjacency(self) -> Array:
-        """Psi'S Psi, S the normalised adjacency that widens the span."""
-        M = self.width
-        parts = self._neighbours(_last_step, self.P, self.phi, self.P)
-        (last,) = values("moments of the graph", [tree(add, parts)], parts)
-        phi_s_p = last[:M]
-        return np.block([[self._phi_s_phi, phi_s_p], [phi_s_p.T, last[M:]]])
+    def of_adjacency(self) -> tuple[Array, Array]:
+        """Psi'S1 and Psi'S Psi, S the normalised adjacency that widens the span."""
+        M, (phi, P) = self.width, self.parts
+        tasks = self._neighbours(_last_step, P, phi, P)
+        (last,) = values("moments of the graph", [tree(add, tasks)], tasks)
+        (phi_s1, phi_s_phi), (p_s1, psi_s_p) = self._of_phi, last
+        phi_s_p = psi_s_p[:M]
+        gram = np.block([[phi_s_phi, phi_s_p], [phi_s_p.T, psi_s_p[M:]]])
+        return np.concatenate([phi_s1, p_s1]), gram
 
-    def of_some_rows(self, mask: Tall) -> Array:
-        """Psi'Psi of the rows where a mask is true."""
-        return np.asarray(self.psi.total("some rows", _moments_where, mask))
-
-    def sums(self, name: str, weights: Tall) -> tuple[Array, float]:
-        """Psi'w and the sum of w, for a vector in blocks."""
-        total, count = self.psi.total(name, _weighted_sums, weights)
-        return total, float(count)
+    def of_some_rows(self, mask: Tall) -> tuple[Array, Array]:
+        """Psi'1 and Psi'Psi of the rows where a mask is true."""
+        total, gram = self.psi.total("some rows", _moments_where, mask)
+        return total, gram
 
 
 # -- what workers do ------------------------------------------------------------------
@@ -147,14 +153,16 @@ Near = list[tuple[Strip, Gathered]]
 
 
 @reusing_memory
-def _first_step(near: Near, phi: Array) -> tuple[Array, Array]:
-    """A block of S Phi, rounded, and its share of Phi'S Phi, before it is."""
+def _first_step(near: Near, phi: Array) -> tuple[Array, tuple[Array, Array]]:
+    """A block of S Phi, rounded, and its share of Phi'S1 and Phi'S Phi, not so."""
     M = phi.shape[1]
-    pulled, sums, doubled = np.empty_like(phi), Sums(M, M), Doubled(M)
+    pulled, total = np.empty_like(phi), np.zeros(M)
+    sums, doubled = Sums(M, M), Doubled(M)
     for rows, exact in _means_of_neighbours(near, phi):
         pulled[rows] = exact
+        total += exact.sum(axis=0)
         sums.add(doubled(phi[rows]), exact)
-    return pulled, sums.total
+    return pulled, (total, sums.total)
 
 
 @reusing_memory
@@ -177,14 +185,15 @@ def _second_step(near: Near, phi: Array) -> tuple[Array, tuple[Array, Array]]:
 
 
 @reusing_memory
-def _last_step(near: Near, phi: Array, P: Array) -> Array:
-    """Psi'S P of a block."""
+def _last_step(near: Near, phi: Array, P: Array) -> tuple[Array, Array]:
+    """A block's share of P'S1 and Psi'S P."""
     M = phi.shape[1]
-    of_phi, of_p, doubled = Sums(M, M), Sums(M, M), Doubled(M)
+    total, of_phi, of_p, doubled = np.zeros(M), Sums(M, M), Sums(M, M), Doubled(M)
     for rows, exact in _means_of_neighbours(near, P):
+        total += exact.sum(axis=0)
         of_phi.add(doubled(phi[rows]), exact)
         of_p.add(doubled(P[rows]), exact)
-    return np.vstack([of_phi.total, of_p.total])
+    return total, np.vstack([of_phi.total, of_p.total])
 
 
 class Doubled:
@@ -197,10 +206,10 @@ class Doubled:
     def __init__(self, width: int) -> None:
         self._room = np.empty((STRIP_ROWS, width))
 
-    def __call__(self, rows: Array) -> Array:
-        """These rows; those that were here before are gone."""
-        view = self._room[: len(rows)]
-        view[...] = rows
+    def __call__(self, *parts: Array) -> Array:
+        """These rows, side by side; those that were here before are gone."""
+        view = self._room[: len(parts[0])]
+        np.concatenate(parts, axis=1, out=view)
         return view
 
 
@@ -229,28 +238,24 @@ def _means_of_neighbours(near: Near, like: Array) -> Iterator[tuple[slice, Array
         yield rows, total / len(near) if len(near) > 1 else total
 
 
-def _side_by_side(phi: Array, P: Array) -> Array:
-    return np.hstack([phi, P])
+def _side_by_side(*parts: Array) -> Array:
+    return np.hstack(parts)
 
 
 @reusing_memory
-def _combined(psi: Array, B: Array, mean: Array) -> Array:
-    V = np.empty((len(psi), B.shape[1]))
-    for rows in row_blocks(len(psi), STRIP_ROWS):
-        V[rows] = psi[rows].astype(np.float64) @ B - mean
+def _combined(phi: Array, B: Array, mean: Array, *others: Array) -> Array:
+    """Psi B less a constant for a block, Psi in one part or two."""
+    V = np.empty((len(phi), B.shape[1]))
+    doubled = Doubled(B.shape[0])
+    for rows in row_blocks(len(phi), STRIP_ROWS):
+        psi = doubled(*(part[rows] for part in (phi, *others)))
+        np.matmul(psi, B, out=V[rows])
+        V[rows] -= mean
     return V
 
 
-def _moments_where(psi: Array, mask: Array) -> Array:
-    return _own_moments(psi[mask])[1]
-
-
-@reusing_memory
-def _weighted_sums(psi: Array, weights: Array) -> tuple[Array, float]:
-    found, doubled = np.zeros(psi.shape[1]), Doubled(psi.shape[1])
-    for rows in row_blocks(len(psi), STRIP_ROWS):
-        found += weights[rows] @ doubled(psi[rows])
-    return found, float(weights.sum())
+def _moments_where(psi: Array, mask: Array) -> tuple[Array, Array]:
+    return _own_moments(psi[mask])
 
 
 @reusing_memory

@@ -19,7 +19,7 @@ from graphfold.arrays import Array, row_blocks
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed
 from graphfold.distributed.memory import reusing_memory
 from graphfold.distributed.running import held, values
-from graphfold.distributed.tasks import task
+from graphfold.distributed.tasks import in_their_places, task
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs.laplacian import inverse_sqrt
 from graphfold.graphs.sources import merge_edges
@@ -124,6 +124,9 @@ class Grid:
     column_sizes: tuple[int, ...]
     counts: Array
 
+    def __post_init__(self) -> None:
+        in_their_places(self.strips)
+
     def gathered(self, i: int, table: Tall) -> dict[int, Any]:
         """Tasks that bring strip i the rows it needs, by block.
 
@@ -132,9 +135,10 @@ class Grid:
         """
         found = {}
         for j in map(int, np.flatnonzero(self.counts[i])):
-            block = table.blocks[j]
+            block, strip = table.blocks[j], self.strips[i]
             if self.counts[i, j] < WHOLE * self.column_sizes[j]:
-                block = task(_rows_of, block, task(_needed, self.strips[i], j))
+                needed = task(_needed, strip, j, place=strip.place)
+                block = task(_rows_of, block, needed, place=block.place)
             found[j] = block
         return found
 
@@ -148,6 +152,7 @@ class Grid:
                 strip,
                 self.gathered(i, table),
                 *(o.blocks[i] if isinstance(o, Tall) else o for o in others),
+                place=strip.place,
             )
             for i, strip in enumerate(self.strips)
         ]
@@ -218,7 +223,7 @@ def grid_of_edges(
         task(_strip, pieces[i], int(starts[i]), size, column_starts, rule)
         for i, size in enumerate(row_sizes)
     ]
-    strips = held("edges of the rows", tasks)
+    strips = held("edges of the rows", in_their_places(tasks))
     counts = values(
         "edges of the rows", [task(Strip.counts, strip) for strip in strips]
     )

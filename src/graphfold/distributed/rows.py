@@ -13,7 +13,7 @@ from graphfold.arrays import Array, floating
 from graphfold.distributed.blocks import Tall, stack, tree
 from graphfold.distributed.ranks import Ranked, smallest_ranks
 from graphfold.distributed.running import current_client, values
-from graphfold.distributed.tasks import from_delayed, task
+from graphfold.distributed.tasks import from_delayed, in_their_places, task
 from graphfold.errors import GraphfoldError, LabelError
 from graphfold.graphs.labels import as_labels
 from graphfold.model.memory import free_memory
@@ -137,7 +137,8 @@ def rows_on_workers(X: Any, name: str = "X", least: int = 2) -> DistributedRows:
         declared = [None] * len(raw)
     else:
         raw, declared = _blocks_of_array(X, name)
-    blocks = [task(as_numbers, part, name) for part in raw]
+    in_their_places(raw)
+    blocks = [task(as_numbers, part, name, place=part.place) for part in raw]
     looks = values("looking at the rows", [task(_look, block) for block in blocks])
     n_columns, dtype, is_sparse = _agreed(looks, declared, name, least)
     sizes = [look.n_rows for look in looks]

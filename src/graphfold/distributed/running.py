@@ -12,16 +12,18 @@ from __future__ import annotations
 import time
 import warnings
 from asyncio import CancelledError as AsyncCancelledError
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import dask
+import numpy as np
 from dask.callbacks import Callback
 from dask.utils import parse_timedelta
 
-from graphfold.distributed.tasks import Task, as_delayed, from_delayed
+from graphfold.distributed.tasks import Task, from_delayed, written
 from graphfold.errors import ClusterError
 from graphfold.progress import Stage, stage
 from graphfold.threads import one_blas_thread
@@ -41,11 +43,11 @@ PATIENCE = "30s"
 def values(name: str, tasks: Sequence[Task], steps: Sequence[Task] = ()) -> list[Any]:
     """What the tasks return; ``steps``, among their inputs, are counted."""
     client = current_client()
-    found = as_delayed([*tasks, *steps])
+    found, places = written([*tasks, *steps])
     if client is None:
         with _counting(name, list(steps or tasks)), one_blas_thread():
             return list(dask.compute(*found[: len(tasks)]))
-    with _quiet_about_size():
+    with _quiet_about_size(), _homes(client, places):
         futures = client.compute(found)
     wanted, counted = futures[: len(tasks)], futures[len(tasks) :]
     del futures  # a step that has been used need not be kept
@@ -56,13 +58,13 @@ def values(name: str, tasks: Sequence[Task], steps: Sequence[Task] = ()) -> list
 def held(name: str, tasks: Sequence[Task]) -> list[Task]:
     """The same tasks, done: their results lie where they were made."""
     client = current_client()
-    found = as_delayed(tasks)
+    found, places = written(tasks)
     if client is None:
         with _counting(name, tasks), one_blas_thread():
             return [from_delayed(one) for one in dask.persist(*found)]
     from distributed import futures_of
 
-    with _quiet_about_size():
+    with _quiet_about_size(), _homes(client, places):
         kept = client.persist(found)
     _follow(client, name, futures_of(kept), [])
     return [from_delayed(one) for one in kept]
@@ -125,7 +127,8 @@ def _wait_a_little(futures: Sequence[Any]) -> None:
     from distributed import wait as wait_for
 
     try:
-        wait_for(list(futures), timeout=FOLLOWED, return_when="FIRST_COMPLETED")
+        # not for the first: each of many futures would be asked at every one of them
+        wait_for(list(futures), timeout=FOLLOWED)
     except (TimeoutError, *LOST):
         return  # what became of them is looked at next
 
@@ -156,16 +159,41 @@ class _Patience:
             )
 
     def _works(self) -> bool:
-        if self.client.status != "running":
-            return False
-        try:
-            # by the loop of the client, so that a scheduler that hangs does not hang us
-            found = self.client.sync(
-                self.client.scheduler.ncores, workers=None, callback_timeout=5
-            )
-        except (OSError, TimeoutError, AttributeError):
-            return False
-        return bool(found)
+        return bool(_threads_of_workers(self.client))
+
+
+def _threads_of_workers(client: Any) -> dict[str, int]:
+    """Threads of each worker by its address; of a cluster that is gone, none."""
+    if client.status != "running":
+        return {}
+    try:
+        # by the loop of the client, so that a scheduler that hangs does not hang us
+        found = client.sync(client.scheduler.ncores, workers=None, callback_timeout=5)
+    except (OSError, TimeoutError, AttributeError):
+        return {}
+    return dict(found)
+
+
+@contextmanager
+def _homes(client: Any, places: dict[Any, float]) -> Iterator[None]:
+    """Each task that has a place gets the worker there: a run of blocks for each.
+
+    Workers have as much of the blocks as they have threads. It is a wish: one that is
+    idle may take what others have not begun, and the work of one that is lost goes to
+    the others.
+    """
+    threads = sorted(_threads_of_workers(client).items())
+    if len(threads) < 2 or not places:
+        yield
+        return
+    ends = np.cumsum([count for _, count in threads])
+    keys = list(places)
+    found = np.searchsorted(ends, ends[-1] * np.array([places[k] for k in keys]))
+    homes: dict[Any, list[str]] = defaultdict(list)  # the others may be anywhere
+    for key, i in zip(keys, found.tolist(), strict=True):
+        homes[key] = [threads[i][0]]
+    with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
+        yield
 
 
 def worker_timeout() -> float:

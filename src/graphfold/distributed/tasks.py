@@ -16,9 +16,12 @@ from dask.delayed import Delayed
 
 @final
 class Task:
-    """A call, or what a collection of Dask's has promised; known by its key."""
+    """A call, or what a collection of Dask's has promised; known by its key.
 
-    __slots__ = ("arguments", "function", "graph", "key")
+    ``place``, from 0 to 1, is where among the workers it is best made, or None.
+    """
+
+    __slots__ = ("arguments", "function", "graph", "key", "place")
 
     def __init__(
         self,
@@ -26,19 +29,33 @@ class Task:
         function: Callable[..., Any] | None = None,
         arguments: tuple[Any, ...] = (),
         graph: Any = None,
+        place: float | None = None,
     ) -> None:
         self.key, self.function, self.arguments = key, function, arguments
-        self.graph = graph
+        self.graph, self.place = graph, place
 
     def __repr__(self) -> str:
         return f"Task({self.key})"
 
 
-def task(function: Callable[..., Any], *arguments: Any) -> Task:
+def task(
+    function: Callable[..., Any], *arguments: Any, place: float | None = None
+) -> Task:
     """A call that a worker will make; arguments may be tasks, or lists of them."""
     inner = getattr(function, "func", function)  # of a partial
     name = getattr(inner, "__name__", type(inner).__name__).strip("_")
-    return Task(f"{name}-{uuid4().hex}", function, arguments)
+    return Task(f"{name}-{uuid4().hex}", function, arguments, place=place)
+
+
+def in_their_places(tasks: Sequence[Task]) -> Sequence[Task]:
+    """Tasks of blocks, in order: those without a place get that of their block.
+
+    Tables of as many blocks meet without being moved, and neighbours lie together.
+    """
+    for i, one in enumerate(tasks):
+        if one.place is None:
+            one.place = (i + 0.5) / len(tasks)
+    return tasks
 
 
 def literal(value: Any) -> Task:
@@ -57,16 +74,24 @@ def from_delayed(delayed: Any) -> Task:
 
 def as_delayed(tasks: Sequence[Task]) -> list[Any]:
     """The tasks as Dask knows them, with one graph for all."""
-    graph = graph_of(tasks)
-    return [Delayed(one.key, graph) for one in tasks]
+    return written(tasks)[0]
 
 
-def graph_of(tasks: Sequence[Task]) -> dict[Any, Any]:
-    """All calls that the tasks need, by key."""
+def written(tasks: Sequence[Task]) -> tuple[list[Any], dict[Any, float]]:
+    """The tasks as Dask knows them, and the places of all that they need, by key."""
+    graph, places = graph_of(tasks)
+    return [Delayed(one.key, graph) for one in tasks], places
+
+
+def graph_of(tasks: Sequence[Task]) -> tuple[dict[Any, Any], dict[Any, float]]:
+    """All calls that the tasks need, and their places, by key."""
     graph: dict[Any, Any] = {}
+    places: dict[Any, float] = {}
     waiting, merged = list(tasks), set()
     while waiting:
         one = waiting.pop()
+        if one.place is not None:
+            places[one.key] = one.place
         if one.key in graph:
             continue
         if one.graph is not None:
@@ -76,7 +101,7 @@ def graph_of(tasks: Sequence[Task]) -> dict[Any, Any]:
             continue
         assert one.function is not None
         graph[one.key] = (one.function, *(_spec(a, waiting) for a in one.arguments))
-    return graph
+    return graph, places
 
 
 def _spec(argument: Any, waiting: list[Task]) -> Any:

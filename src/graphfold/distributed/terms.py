@@ -94,11 +94,14 @@ class MinusLaplacian(OnWorkers):
         if self.kind != "normalized" or not widens:
             return super().moments(features)
         # most of Psi'S Psi is known already: one more product is all that is left
-        Q = features.of_adjacency - features.moments()[1]
+        of_ones, of_psi = features.of_adjacency
+        total, gram = features.moments()
         if self.graph.n_isolated:
-            Q = Q + features.of_some_rows(self.graph.degrees.map(_is_zero))
-        of_ones = self.grid.row_sums().map(np.subtract, self.own)
-        return Q, *features.sums("sums of the graph", of_ones)
+            alone = features.of_some_rows(self.graph.degrees.map(_is_zero))
+            total, gram = total - alone[0], gram - alone[1]
+        within = self.grid.row_sums().total("sums of the graph", np.sum)
+        n_linked = self.n - self.graph.n_isolated
+        return of_psi - gram, of_ones - total, float(within) - n_linked
 
     def of_table(self, table: Tall, width: int) -> Array:
         return np.asarray(self.times(table, width).total(GRAPH, cross, table))

@@ -53,7 +53,8 @@ bench-neighbors: .venv-neighbors/.bench
 
 # two workers against one, and the model of docs/distributed.md; on an idle machine
 bench-dask: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.distributed
+	$(BIN)/python -m benchmarks.distributed --spread 50
+	$(BIN)/python -m benchmarks.distributed --spread 0
 	$(BIN)/python -m benchmarks.distributed_model
 
 bench-map: .venv-map/.bench

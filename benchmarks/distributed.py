@@ -1,6 +1,7 @@
 """Two workers against one, beside two plain processes against one.
 
-    python -m benchmarks.distributed            # 500,000 x 50, m = 500
+    python -m benchmarks.distributed --spread 50   # 500,000 x 50, m = 500, edges near
+    python -m benchmarks.distributed --spread 0    # edges anywhere
 
 Workers are processes with one thread, of Dask and of BLAS. Every repeat starts clusters
 of its own; a fit is timed from its call, rows and edges made by the workers included.
@@ -55,7 +56,7 @@ def fit(n: int, m: int, n_workers: int, chunk: int, spread: int) -> dict:
         client.wait_for_workers(n_workers)
         X, edges = collections(n, chunk, spread)
         client.run(_warm)
-        moved = _moved(client)
+        moved, tasks = _moved(client), _tasks(client)
         started = time.perf_counter()
         model = GraphKernelPCA(10, graph=edges, landmarks=m).fit(X)
         seconds = time.perf_counter() - started
@@ -68,6 +69,7 @@ def fit(n: int, m: int, n_workers: int, chunk: int, spread: int) -> dict:
             "eigenvalues": model.eigenvalues_[:3].tolist(),
             "peak_mb": [round(value / 2**20) for value in peak.values()],
             "moved_mb": round((_moved(client) - moved) / 2**20),
+            "tasks": _tasks(client) - tasks,
         }
 
 
@@ -88,6 +90,15 @@ def _moved(client) -> float:
         return float(dask_worker.transfer_outgoing_bytes_total)
 
     return sum(client.run(sent).values())
+
+
+def _tasks(client) -> int:
+    """Tasks that workers have done."""
+
+    def done(dask_worker) -> int:
+        return int(dask_worker.state.executed_count)
+
+    return sum(client.run(done).values())
 
 
 # -- plain processes ------------------------------------------------------------------

@@ -3,8 +3,9 @@
     python -m benchmarks.distributed_model            # measures, then writes the page
     python -m benchmarks.distributed_model --page     # writes docs/distributed.md alone
 
-Rates are read off the smallest fit alone; what they say of the larger ones is compared
-with what these take. Two workers of one thread each. Extrapolations are the model's.
+Rates are read off small fits alone; what they say of the larger ones is compared with
+what these take. Two workers of one thread each. Extrapolations are the model's.
+Needs benchmarks/results/distributed.json, which ``benchmarks.distributed`` writes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 from benchmarks.distributed import once
 from graphfold.distributed.cost import FitCost, cost_of_fit
@@ -21,141 +24,192 @@ RESULTS = Path(__file__).parent / "results" / "distributed_model.json"
 SPEED = Path(__file__).parent / "results" / "distributed.json"
 PAGE = Path(__file__).parent.parent / "docs" / "distributed.md"
 BEGIN, END = "<!-- begin measured -->", "<!-- end measured -->"
-#: rows, landmarks, rows of a chunk; how far away in its cloud a row's neighbours are
-FITS = [
-    (100_000, 100, 12_500, 50),
-    (1_000_000, 100, 50_000, 50),
-    (10_000_000, 50, 250_000, 50),
+#: rows, landmarks, rows of a chunk: two that are almost no work, one for the rows' rate
+TINY = [(6_400, 100, 400), (6_400, 100, 100)]
+SMALL = (100_000, 100, 12_500)
+#: those that the model is checked on
+LARGER = [(1_000_000, 100, 50_000), (10_000_000, 50, 250_000)]
+#: how far away in its cloud a row's neighbours are: most stay in their block
+SPREAD = 50
+#: rows of a block at most (graphfold.distributed.rows.MOST_ROWS)
+MOST_ROWS = 2**15
+#: rows, workers, share of edges that lead to any other block
+EXTRAPOLATED = [
+    (10**8, 64, 0.1),
+    (10**8, 64, 1.0),
+    (10**9, 512, 0.1),
+    (10**9, 512, 1.0),
 ]
-#: rows, landmarks, workers, blocks, share of edges that leave their block
-LARGE = [
-    (10**8, 500, 64, 1024, 0.1),
-    (10**8, 500, 64, 1024, 1.0),
-    (10**9, 500, 512, 1024, 0.1),
-    (10**9, 500, 512, 1024, 1.0),
-]
+MOST_BLOCKS = 1024
 DEGREE, COMPONENTS, COLUMNS = 10.0, 10, 50
-#: bytes a second between a worker and the others, of a common network; seconds that
-#: Dask's scheduler takes for a task, by its documentation
-NETWORK, TASK = 1e9, 1e-3
+#: bytes a second between a worker and the others, of a common network
+NETWORK = 1e9
 
 
-def measure() -> None:
+def measure(fits: list[tuple[int, int, int]]) -> None:
+    """Three runs of each fit that is short, one of a long one."""
     found = {}
-    for n, m, chunk, spread in FITS:
-        how = {"n": n, "m": m, "n_workers": 2, "chunk": chunk, "spread": spread}
-        found[f"{n} {m}"] = once("fit", **how) | {"chunk": chunk}
-        print(found[f"{n} {m}"], file=sys.stderr, flush=True)
+    for n, m, chunk in fits:
+        how = {"n": n, "m": m, "n_workers": 2, "chunk": chunk, "spread": SPREAD}
+        runs = [once("fit", **how) for _ in range(3 if n < 10**6 else 1)]
+        middle = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
+        found[name_of(n, m, chunk)] = middle
+        print(middle, file=sys.stderr, flush=True)
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
 
 
-def work(n: int, m: int, n_blocks: int, remote: float) -> FitCost:
-    how = {"degree": DEGREE, "n_blocks": n_blocks, "remote": remote}
+def name_of(n: int, m: int, chunk: int) -> str:
+    return f"n={n} m={m} chunk={chunk}"
+
+
+def work(n: int, m: int, n_blocks: int, **how) -> FitCost:
+    how = {"degree": DEGREE, "n_blocks": n_blocks, **how}
     return cost_of_fit((n, COLUMNS), m, COMPONENTS, **how)
 
 
-def seconds_per_row(cost: FitCost, n: int, flops: float, rows: float) -> float:
-    """Dense products at one rate, everything that goes row by row at another."""
-    return cost.flops / flops + n / rows
+class Rates(NamedTuple):
+    """Of one core and one scheduler."""
+
+    start: float  # seconds of a fit that has nothing to do
+    task: float  # seconds of a task
+    flops: float  # operations a second of dense products
+    rows: float  # rows a second of all else
+
+    def seconds(self, cost: FitCost, tasks: float, n: int, workers: int) -> float:
+        busy = cost.flops / self.flops + n / self.rows
+        return self.start + self.task * tasks + busy / workers
 
 
-def rates() -> tuple[float, float]:
-    """Of a core: operations a second of dense products, and rows of all else.
-
-    The first from two fits of 500,000 rows and 500 landmarks, where products are most
-    of the work; the second from the smallest fit of the list.
-    """
-    speed = next(iter(json.loads(SPEED.read_text()).values()))
-    large = work(speed["n"], speed["m"], 16, 1.0)
-    plain = min(speed["seconds"]["plain 1"])
-    flops = large.flops / plain
-    n, m, chunk, _ = FITS[0]
-    small = json.loads(RESULTS.read_text())[f"{n} {m}"]
-    left = 2 * small["seconds"] - work(n, m, n // chunk, 0.1).flops / flops
-    return flops, n / left
+def rates(measured: dict, speed: dict) -> Rates:
+    """Read off the tiny fits, the small one, and a plain process on 500,000 rows."""
+    few, many = (measured[name_of(*fit)] for fit in TINY)
+    task = (many["seconds"] - few["seconds"]) / (many["tasks"] - few["tasks"])
+    start = few["seconds"] - task * few["tasks"]
+    near = speed[0]
+    flops = work(near["n"], near["m"], 16).flops / median(near["seconds"]["plain 1"])
+    n, m, chunk = SMALL
+    small = measured[name_of(*SMALL)]
+    busy = 2 * (small["seconds"] - start - task * small["tasks"])
+    left = busy - work(n, m, n // chunk).flops / flops
+    return Rates(start, task, flops, n / left)
 
 
 def page() -> str:
-    flops, rows = rates()
     measured = json.loads(RESULTS.read_text())
+    speed = sorted(
+        json.loads(SPEED.read_text()).values(), key=lambda one: -one["spread"]
+    )
+    rate = rates(measured, speed)
+    parts = [
+        speed_lines(speed),
+        checked_lines(rate, measured, speed),
+        extrapolated_lines(rate, measured),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts)
+
+
+def speed_lines(speed: list[dict]) -> list[str]:
+    one = speed[0]
+    lines = [
+        "### Two workers against one",
+        "",
+        f"{one['n']:,} x {one['columns']}, {one['m']} landmarks, degree 10, blocks of "
+        f"{one['chunk']:,} rows (`python -m benchmarks.distributed --spread 50` and "
+        f"`--spread 0`, {len(one['seconds']['fit 1'])} repeats, alternating). Plain "
+        "processes run the same functions on the same blocks and share their memory: "
+        "they move nothing, and have no rows to read, no edges to join and no problem "
+        "to solve.",
+        "",
+        "| edges | | one | two | gain | of that of plain processes |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in speed:
+        edges = "near" if one["spread"] else "anywhere"
+        times = {name: sorted(values) for name, values in one["seconds"].items()}
+        shown = {
+            name: " to ".join(f"{v:.1f}" for v in dict.fromkeys((vs[0], vs[-1])))
+            for name, vs in times.items()
+        }
+        for kind, label in (("fit", "Dask workers"), ("plain", "plain processes")):
+            share = f"{one['share_of_plain']:.2f}" if kind == "fit" else ""
+            lines.append(
+                f"| {edges} | {label} | {shown[f'{kind} 1']} s | "
+                f"{shown[f'{kind} 2']} s | {one['gain'][kind]:.2f} | {share} |"
+            )
+    return lines
+
+
+def checked_lines(rate: Rates, measured: dict, speed: list[dict]) -> list[str]:
     lines = [
         "### Checked",
         "",
-        f"Rates of one core: {flops / 1e9:.1f} GFlop/s of dense products (a plain "
-        f"process on 500,000 rows, 500 landmarks), {rows:,.0f} rows a second of all "
-        "else (the first line). Two workers, 50 columns, degree 10, ten components; "
-        "rows in an order in which most edges stay in their block "
-        "(`python -m benchmarks.distributed_model`).",
+        f"A fit takes {rate.start:.1f} s to start and end, {1e3 * rate.task:.1f} ms a "
+        f"task (both from fits of {TINY[0][0]:,} rows), one core makes "
+        f"{rate.flops / 1e9:.0f} GFlop/s of dense products (a plain process on 500,000 "
+        f"rows) and does all else for {rate.rows:,.0f} rows a second (from "
+        f"{SMALL[0]:,} rows). A worker has "
+        f"{max(measured[name_of(*TINY[0])]['peak_mb']):,} MB to begin with. With "
+        "these, two workers, 50 columns, degree 10 and ten components (`python -m "
+        "benchmarks.distributed_model`; edges near, but for the last line):",
         "",
-        "| rows | landmarks | seconds, model | measured | held, model | largest "
-        "worker, measured | moved, measured |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| rows | landmarks | seconds, model | measured | tasks, model | done | held "
+        "by a worker, model | peak, measured | moved, measured |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for n, m, chunk, _ in FITS:
-        one = measured.get(f"{n} {m}")
+    base = max(measured[name_of(*TINY[0])]["peak_mb"])
+    runs = [(*fit, SPREAD, measured.get(name_of(*fit))) for fit in (SMALL, *LARGER)]
+    runs += [(s["n"], s["m"], s["chunk"], s["spread"], middle(s)) for s in speed]
+    for n, m, chunk, spread, one in runs:
         if one is None:
             continue
-        cost = work(n, m, n // chunk, 0.1)
-        seconds = seconds_per_row(cost, n, flops, rows) / 2
+        n_blocks = -(-n // min(chunk, MOST_ROWS))
+        cost = work(n, m, n_blocks, meeting=2 if spread else None)
+        seconds = rate.seconds(cost, cost.tasks, n, 2)
         lines.append(
             f"| {n:,} | {m} | {seconds:,.0f} | {one['seconds']:,.0f} | "
-            f"{cost.bytes_held / 2e6:,.0f} MB a worker | {max(one['peak_mb']):,} MB | "
-            f"{one['moved_mb']:,} MB |"
+            f"{cost.tasks:,.0f} | {one['tasks']:,} | "
+            f"{base + cost.bytes_held / 2**21:,.0f} MB | "
+            f"{max(one['peak_mb']):,} MB | {one['moved_mb']:,} MB |"
         )
-    lines += ["", *speed_lines(), "", *large_lines(flops, rows)]
-    return "\n".join(lines)
+    return lines
 
 
-def speed_lines() -> list[str]:
-    speed = next(iter(json.loads(SPEED.read_text()).values()))
-    times = {name: sorted(values) for name, values in speed["seconds"].items()}
-    shown = {name: " to ".join(f"{v:.0f}" for v in vs) for name, vs in times.items()}
-    return [
-        "### Two workers against one",
-        "",
-        f"{speed['n']:,} x {speed['columns']}, {speed['m']} landmarks, degree 10, "
-        "every row's neighbours anywhere (`python -m benchmarks.distributed`, "
-        f"{len(times['fit 1'])} repeats, alternating). Plain processes run the same "
-        "functions on the same blocks and share their memory: they move nothing, and "
-        "have no rows to read nor edges to join.",
-        "",
-        "| | one | two | gain |",
-        "| --- | --- | --- | --- |",
-        f"| Dask workers | {shown['fit 1']} s | {shown['fit 2']} s | "
-        f"{speed['gain']['fit']:.2f} |",
-        f"| plain processes | {shown['plain 1']} s | {shown['plain 2']} s | "
-        f"{speed['gain']['plain']:.2f} |",
-    ]
+def middle(speed: dict) -> dict:
+    """The middle one of the runs with two workers."""
+    runs = [one for one in speed["details"] if one.get("n_workers") == 2]
+    return sorted(runs, key=lambda one: one["seconds"])[len(runs) // 2]
 
 
-def large_lines(flops: float, rows: float) -> list[str]:
+def extrapolated_lines(rate: Rates, measured: dict) -> list[str]:
+    m = 500
     lines = [
         "### Extrapolated",
         "",
-        "By the model; nothing of this size was run. 500 landmarks, 50 columns, degree "
-        "10; workers of one core; a network of 1 GB/s for each worker, not overlapped "
-        "with work; a millisecond of the scheduler for each task.",
+        f"By the model; nothing of this size was run. {m} landmarks, 50 columns, "
+        f"degree 10, {MOST_BLOCKS:,} blocks; workers of one such core; a network of "
+        "1 GB/s for each worker, not overlapped with work.",
         "",
-        "| rows | workers | edges that leave their block | held by a worker | moved "
-        "by a worker | seconds: work | network | scheduler |",
+        "| rows | workers | edges to any block | held by a worker | moved by a worker "
+        "| seconds: work | network | scheduler |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for n, m, workers, n_blocks, remote in LARGE:
-        cost = work(n, m, n_blocks, remote)
-        seconds = seconds_per_row(cost, n, flops, rows) / workers
+    for n, workers, remote in EXTRAPOLATED:
+        how = {"remote": remote, "n_workers": workers}
+        cost = work(n, m, MOST_BLOCKS, **how)
+        busy = (cost.flops / rate.flops + n / rate.rows) / workers
         moved = cost.bytes_moved / workers
-        pairs = min(n_blocks**2, remote * n * DEGREE)
-        tasks = 3 * 2 * pairs * min(1.0, remote * 10) + 20 * n_blocks
         lines.append(
             f"| 10^{len(str(n)) - 1} | {workers} | {remote:.0%} | "
-            f"{cost.bytes_held / workers / 1e9:.1f} GB | {moved / 1e9:.1f} GB | "
-            f"{seconds:,.0f} | {moved / NETWORK:,.0f} | {tasks * TASK:,.0f} |"
+            f"{cost.bytes_held / workers / 1e9:.0f} GB | {moved / 1e9:.0f} GB | "
+            f"{busy:,.0f} | {moved / NETWORK:,.0f} | {rate.task * cost.tasks:,.0f} |"
         )
+    near = work(10**8, m, MOST_BLOCKS, n_workers=64, remote=0.0, meeting=2)
     lines += [
         "",
-        "Where edges lead anywhere, a row's features go to ten other blocks, and every "
-        "two blocks have a task: sort rows so that neighbours share a chunk (by "
-        "community, place or time) before a fit of this size.",
+        "Edges to any block make a task for every two blocks, which costs more than "
+        "the work. Sort rows so that neighbours share a chunk (by community, place or "
+        "time) before a fit of this size: where a block has neighbours in two others, "
+        f"the scheduler takes {rate.task * near.tasks:,.0f} s.",
     ]
     return lines
 
@@ -165,7 +219,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true")
     arguments = parser.parse_args()
     if not arguments.page:
-        measure()
+        measure([*TINY, SMALL, *LARGER])
     text = PAGE.read_text()
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n{page()}\n{END}{after}")

@@ -2,13 +2,14 @@
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfold import NeighborGraph
-from graphfold.distributed.blocks import Tall, add, pieces_by_place, tree
+from graphfold.distributed.blocks import Tall, add, pieces_by_place, routed, tree
 from graphfold.distributed.cost import cost_of_fit
 from graphfold.distributed.edges import bucket_of
 from graphfold.distributed.features import as_array, blocks_of
@@ -17,7 +18,7 @@ from graphfold.distributed.links import LinkedGroups, LinkLaplacian, groups_of_c
 from graphfold.distributed.rows import resized, working_sizes
 from graphfold.distributed.running import current_client, held, values
 from graphfold.distributed.spectrum import lowest_on_workers
-from graphfold.distributed.tasks import graph_of, literal, task
+from graphfold.distributed.tasks import from_delayed, graph_of, literal, task
 from graphfold.distributed.terms import MinusLaplacian, Polynomial
 from graphfold.graphs.links import class_links, link_laplacian
 from graphfold.progress import listening
@@ -109,6 +110,41 @@ def test_pieces_are_all_there_and_in_their_order(places):
         np.testing.assert_array_equal(found, numbers[places == i])
 
 
+@given(st.integers(1, 7), st.integers(1, 20))
+@FEW
+def test_a_shuffle_brings_every_piece_to_its_place(n_parts, n):
+    parts = [literal(i) for i in range(n_parts)]
+    pieces = routed(parts, lambda part, n: [(part, i) for i in range(n)], n, n)
+    expected = [[(part, i) for part in range(n_parts)] for i in range(n)]
+    assert values("", pieces) == expected
+
+
+def test_blocks_are_made_at_home_and_stay_there(workers):
+    """A run of blocks for each worker, whatever other tables have as many."""
+    made = [task(np.full, 50_000, float(i)) for i in range(20)]
+    table = Tall(tuple(made), (50_000,) * 20).held("")
+    for one in (table, table.map(np.negative).held("")):
+        where = [workers.who_has()[block.key][0] for block in one.blocks]
+        first, second = sorted(workers.nthreads())
+        away = where[:10].count(second) + where[10:].count(first)
+        assert away <= 4  # who is idle may take what another has not begun
+
+
+def test_a_worker_has_its_share_of_the_rows_not_of_the_blocks():
+    sizes = (1000, 1000, *[10] * 20)
+    table = Tall(tuple(literal(i) for i in range(22)), sizes)
+    places = [block.place for block in table.blocks]
+    assert places[0] < 0.5 < places[1]
+    assert places == sorted(places)
+    assert places[-1] < 1
+
+
+def test_a_word_that_is_the_name_of_a_task_is_a_word():
+    given = dask.delayed(lambda: "data")(dask_key_name="source")
+    found = task(lambda part, word: (part, word), from_delayed(given), "source")
+    assert values("", [found]) == [("data", "source")]
+
+
 def test_a_label_has_one_bucket_however_it_is_stored():
     short = np.array(["a", "bb"])
     long = np.array(["a", "bb", "a very long label"])[:2]
@@ -117,6 +153,28 @@ def test_a_label_has_one_bucket_however_it_is_stored():
     np.testing.assert_array_equal(bucket_of(short, 7), bucket_of(objects, 7))
     small, large = (np.array([3, 4], dtype=kind) for kind in (np.int32, np.int64))
     np.testing.assert_array_equal(bucket_of(small, 7), bucket_of(large, 7))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.arange(50), np.arange(50.0)),
+        (np.arange(50, dtype=np.int16), np.arange(50.0, dtype=np.float32)),
+        (np.arange(50), np.array([*range(49), 49.0], dtype=object)),
+        (np.arange(50), np.array([pd.NA, *range(1, 50)], dtype=object)),
+        (np.array([0.0, 1.0]), np.array([-0.0, 1.0])),
+        (np.array([True, False]), np.array([1, 0])),
+        (
+            np.arange(50).astype("M8[D]").astype("M8[us]"),
+            np.arange(50).astype("M8[D]").astype("M8[ns]"),
+        ),
+    ],
+)
+def test_equal_labels_of_other_kinds_meet(one, other):
+    first, second = bucket_of(one, 7), bucket_of(other, 7)
+    known = np.array([value is not pd.NA for value in other])
+    np.testing.assert_array_equal(first[known], second[known])
+    assert len(one) < 50 or len(set(first)) > 3
 
 
 def test_arrays_of_dask_and_back():
@@ -247,7 +305,28 @@ def test_laplacians_of_links(kind):
 
 def test_costs_grow_as_they_should():
     one, two = (cost_of_fit((n, 50), 200, 10) for n in (10**6, 2 * 10**6))
-    for name in ("bytes_held", "bytes_moved", "flops", "gathered"):
+    for name in ("bytes_held", "bytes_moved", "flops"):
         assert getattr(two, name) == pytest.approx(2 * getattr(one, name))
+    assert two.tasks == one.tasks
+    few, many = (cost_of_fit((10**6, 50), 200, 10, n_blocks=n) for n in (100, 200))
+    assert 3 < many.tasks / few.tasks < 4
     assert cost_of_fit((10**6, 50), 200, 10, graph=False).bytes_moved == 0
-    assert cost_of_fit((10**6, 50), 200, 10, n_blocks=1).bytes_moved == 0
+    assert cost_of_fit((10**6, 50), 200, 10, n_workers=1).bytes_moved == 0
+    near, anywhere = (
+        cost_of_fit((10**6, 50), 200, 10, n_blocks=99, n_workers=9, remote=remote)
+        for remote in (0.1, 1.0)
+    )
+    assert near.bytes_moved < 0.2 * anywhere.bytes_moved
+
+
+def test_rows_sent_to_other_workers_are_counted_right():
+    """Against edges that are drawn: a row goes once to each block that needs it."""
+    n, degree, n_blocks, n_workers = 6000, 3, 30, 5
+    rng = np.random.default_rng(0)
+    block = np.arange(n) * n_blocks // n
+    heads = rng.integers(0, n, (n, degree))
+    pairs = np.unique(np.stack([np.repeat(block, degree), heads.ravel()]), axis=1)
+    away = block[pairs[1]] * n_workers // n_blocks != pairs[0] * n_workers // n_blocks
+    how = {"degree": degree, "n_blocks": n_blocks, "n_workers": n_workers}
+    cost = cost_of_fit((n, 5), 10, 2, **how)
+    assert cost.bytes_moved == pytest.approx(4 * 3 * 10 * away.sum(), rel=0.05)

@@ -30,7 +30,7 @@ class Tall:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        in_their_places(self.blocks)
+        in_their_places(self.blocks, self.sizes)
 
     @property
     def n(self) -> int:
@@ -134,14 +134,21 @@ def routed(
     place, a task of its pieces in the order of the parts. Pieces go by way of others
     for the same stretch of places: there are some n sqrt(n) tasks, and not n^2.
     """
-    cut = [task(where, part, *others) for part in parts]
+    cut = [
+        task(where, part, *others, place=getattr(part, "place", None)) for part in parts
+    ]
     width = max(1, math.isqrt(n))
     bundles = [cut[first : first + width] for first in range(0, len(cut), width)]
     found = []
     for first in range(0, n, width):
         stretch = slice(first, min(first + width, n))
+        middle = (stretch.start + stretch.stop) / (2 * n)
         sorted_bundles = [
-            task(_by_place, [task(getitem, pieces, stretch) for pieces in bundle])
+            task(
+                _by_place,
+                [task(getitem, one, stretch, place=one.place) for one in bundle],
+                place=middle,
+            )
             for bundle in bundles
         ]
         for i in range(stretch.stop - first):

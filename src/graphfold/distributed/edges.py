@@ -17,7 +17,7 @@ from graphfold.arrays import Array
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed
 from graphfold.distributed.grid import Grid, grid_of_edges
 from graphfold.distributed.running import values
-from graphfold.distributed.tasks import from_delayed, literal, task
+from graphfold.distributed.tasks import from_delayed, in_their_places, literal, task
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs import EdgeTable, Graph
 from graphfold.graphs.labels import LabelIndex, as_labels, comparable, first_duplicate
@@ -28,6 +28,8 @@ MOST_BUCKETS = 256
 EDGES_AT_ONCE = 2**20
 
 Edges = tuple[Array, Array, Array]
+#: what pandas calls columns of objects that are numbers
+OF_NUMBERS = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
 
 
 def adjacency_of(
@@ -51,7 +53,9 @@ def edge_parts(source: EdgeTable | Graph, sizes: tuple[int, ...] = ()) -> list[A
     names = (source.source, source.target, source.weight)
     kept = [name for name in names if name is not None]
     parts = [from_delayed(part) for part in source.edges[kept].to_delayed()]
-    return [task(_edges_of_table, part, *names) for part in parts]
+    # edges are often listed in the order of the rows: then they are where these are
+    in_their_places(parts)
+    return [task(_edges_of_table, part, *names, place=part.place) for part in parts]
 
 
 def _rule(source: EdgeTable | Graph) -> str:
@@ -107,8 +111,9 @@ def _parts_of_matrix(source: EdgeTable, sizes: tuple[int, ...]) -> list[Any]:
             f"{sum(sizes)} rows of X; got {n} rows and {lengths[0][1]} columns"
         )
     starts = np.cumsum([0, *(length for length, _ in lengths)])
+    in_their_places(blocks)
     return [
-        task(_edges_of_rows, block, int(start))
+        task(_edges_of_rows, block, int(start), place=block.place)
         for block, start in zip(blocks, starts[:-1], strict=True)
     ]
 
@@ -154,7 +159,10 @@ def with_numbers(
     known = buckets_of_labels(labels, n)
     for end in ends:
         pieces = routed(parts, _by_end, n, end, n)
-        parts = [task(_found, pieces[i], known[i], end) for i in range(n)]
+        parts = [
+            task(_found, pieces[i], known[i], end, place=pieces[i].place)
+            for i in range(n)
+        ]
     return list(parts)
 
 
@@ -164,20 +172,23 @@ def buckets_of_labels(labels: Tall, n: int, *, distinct: bool = True) -> list[An
     Labels must be distinct, or else the first row of each is kept.
     """
     starts = [int(start) for start in labels.starts[:-1]]
-    numbered = [
-        task(_numbered, block, start)
+    labelled = [
+        task(numbered, block, start, place=block.place)
         for block, start in zip(labels.blocks, starts, strict=True)
     ]
-    pieces = routed(numbered, _by_label, n, n)
-    return [task(_distinct if distinct else _first_of_each, part) for part in pieces]
+    pieces = routed(labelled, by_label, n, n)
+    chosen = _distinct if distinct else _first_of_each
+    return [task(chosen, part, place=part.place) for part in pieces]
 
 
-def _numbered(labels: Any, start: int) -> tuple[Array, Array]:
+def numbered(labels: Any, start: int) -> tuple[Array, Array]:
+    """Labels of a block, and the numbers of its rows."""
     names = as_labels(labels)
     return names, np.arange(start, start + len(names))
 
 
-def _by_label(part: tuple[Array, Array], n: int) -> list[tuple[Array, ...]]:
+def by_label(part: tuple[Array, Array], n: int) -> list[tuple[Array, ...]]:
+    """Labels and numbers by the bucket of the label."""
     labels, numbers = part
     return pieces_by_place(bucket_of(labels, n), n, labels, numbers)
 
@@ -187,14 +198,22 @@ def _by_end(edges: Edges, end: int, n: int) -> list[tuple[Array, ...]]:
 
 
 def bucket_of(labels: Array, n: int) -> Array:
-    """A bucket for each label, the same on every worker: Python's own hash is not."""
-    from pandas.util import hash_array
+    """A bucket for each label, the same on every worker: Python's own hash is not.
 
-    if labels.dtype.kind in "iub":
-        labels = labels.astype(np.int64)
-    elif labels.dtype.kind != "f":
-        labels = labels.astype(object)  # a string has one hash, however it is stored
-    return np.asarray(hash_array(labels) % np.uint64(n), dtype=np.int64)
+    Labels that are equal have one, however they are stored.
+    """
+    import pandas as pd
+
+    kind = labels.dtype.kind
+    if kind == "O" and pd.api.types.infer_dtype(labels, skipna=True) in OF_NUMBERS:
+        labels, kind = np.asarray(pd.to_numeric(labels, errors="coerce"), float), "f"
+    if kind in "iufb":
+        labels = labels.astype(np.float64) + 0.0  # -0 is 0
+    elif kind in "mM":
+        labels = labels.astype(f"{kind}8[ns]").view(np.int64)
+    else:
+        labels = labels.astype(object)
+    return np.asarray(pd.util.hash_array(labels) % np.uint64(n), dtype=np.int64)
 
 
 def _distinct(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:

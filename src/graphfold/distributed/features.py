@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import getitem
 from typing import Any, final
+from uuid import uuid4
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from graphfold.distributed.grid import STRIP_ROWS, BlockGraph, Gathered, Strip
 from graphfold.distributed.memory import reusing_memory
 from graphfold.distributed.rows import DistributedRows, resized
 from graphfold.distributed.running import held, values
-from graphfold.distributed.tasks import as_delayed, from_delayed, literal, task
+from graphfold.distributed.tasks import from_delayed, graph_of, literal, task
 from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.model.span import Features
 from graphfold.operators import SymmetricOperator
@@ -49,34 +50,33 @@ class DistributedFeatures(Features):
         self.width = sum(own)
         self.widths = [*own, *own] if graphs else own
         phi = rows.blocks.map(_features, literal(list(landmarks)))
-        phi = phi.held("features of landmarks")
         if graphs:
             self.parts: tuple[Tall, ...] = self._widened(phi)
         else:
+            phi = phi.held("features of landmarks")
             self.parts = (phi,)
             self._moments = phi.total("moments of the features", _own_moments)
 
     def _widened(self, phi: Tall) -> tuple[Tall, Tall]:
-        """Both halves of Psi; sums of a block are made with it, and then dropped."""
-        near, self._of_phi = self._pulled(_first_step, phi, phi)
-        P, self._moments = self._pulled(_second_step, near, phi)
-        return phi, P
+        """Both halves of Psi, and the sums of their blocks.
 
-    @property
-    def psi(self) -> Tall:
-        """Psi in one piece, for products that need it so: made where it is used."""
-        phi, *others = self.parts
-        return phi.map(_side_by_side, *others) if others else phi
+        All is asked for at once: a worker goes on with the next step while another
+        ends the one before, and what a block adds is dropped when it is added.
+        """
+        near, of_phi = self._pulled(_first_step, phi, phi)
+        P, moments = self._pulled(_second_step, near, phi)
+        tasks = [*phi.blocks, *P.blocks, of_phi, moments]
+        *blocks, of_phi, moments = held("features of neighbours", tasks)
+        self._of_phi, self._moments = values("", [of_phi, moments])
+        n = len(phi.blocks)
+        return Tall(tuple(blocks[:n]), phi.sizes), Tall(tuple(blocks[n:]), phi.sizes)
 
     def _pulled(self, function: Any, table: Tall, phi: Tall) -> tuple[Tall, Any]:
         """S times a table, rounded, and a sum over the blocks made on the way."""
         pairs = self._neighbours(function, table, phi)
         blocks = [task(getitem, pair, 0, place=pair.place) for pair in pairs]
-        total = tree(add, [task(getitem, pair, 1, place=pair.place) for pair in pairs])
-        # asked for together, so that what a block adds is dropped when it is added
-        *kept, total = held("features of neighbours", [*blocks, total])
-        (found,) = values("", [total])
-        return Tall(tuple(kept), table.sizes), found
+        parts = [task(getitem, pair, 1, place=pair.place) for pair in pairs]
+        return Tall(tuple(blocks), table.sizes), tree(add, parts)
 
     def _neighbours(self, function: Any, table: Tall, *others: Tall) -> list[Any]:
         """``function(strips and rows by graph, *blocks)`` for each block."""
@@ -92,6 +92,12 @@ class DistributedFeatures(Features):
             )
             for i, block in enumerate(table.blocks)
         ]
+
+    @property
+    def psi(self) -> Tall:
+        """Psi in one piece, for products that need it so: made where it is used."""
+        phi, *others = self.parts
+        return phi.map(_side_by_side, *others) if others else phi
 
     def moments(self) -> tuple[Array, Array]:
         return self._moments[0], self._moments[1]
@@ -290,11 +296,12 @@ def as_array(table: Tall, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """A table as a ``dask.array``; ``shape`` is that of a row."""
     import dask.array as da
 
-    parts = [
-        da.from_delayed(block, (size, *shape), dtype=dtype)
-        for block, size in zip(as_delayed(table.blocks), table.sizes, strict=True)
-    ]
-    return da.concatenate(parts) if len(parts) > 1 else parts[0]
+    graph, _ = graph_of(table.blocks)
+    name = f"rows-{uuid4().hex}"
+    columns = (0,) * len(shape)
+    graph |= {(name, i, *columns): block.key for i, block in enumerate(table.blocks)}
+    chunks = (table.sizes, *((width,) for width in shape))
+    return da.Array(graph, name, chunks, dtype=dtype)
 
 
 def blocks_of(array: Any) -> Tall:

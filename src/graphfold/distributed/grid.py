@@ -125,7 +125,7 @@ class Grid:
     counts: Array
 
     def __post_init__(self) -> None:
-        in_their_places(self.strips)
+        in_their_places(self.strips, self.row_sizes)
 
     def gathered(self, i: int, table: Tall) -> dict[int, Any]:
         """Tasks that bring strip i the rows it needs, by block.
@@ -171,11 +171,6 @@ class Grid:
         tasks = self.product_tasks(_scaled, right, left)
         held_strips = held("scaling the graph", tasks)
         return Grid(tuple(held_strips), self.row_sizes, self.column_sizes, self.counts)
-
-    @property
-    def bytes_moved(self) -> float:
-        """Numbers of a column of the table that a product moves, times four bytes."""
-        return 4.0 * float(self.counts.sum() - np.trace(self.counts))
 
 
 @reusing_memory
@@ -223,7 +218,7 @@ def grid_of_edges(
         task(_strip, pieces[i], int(starts[i]), size, column_starts, rule)
         for i, size in enumerate(row_sizes)
     ]
-    strips = held("edges of the rows", in_their_places(tasks))
+    strips = held("edges of the rows", in_their_places(tasks, row_sizes))
     counts = values(
         "edges of the rows", [task(Strip.counts, strip) for strip in strips]
     )
@@ -236,6 +231,7 @@ def _by_row_block(
     """Edges by the block of their tail; of an undirected edge, by both ends."""
     tails, heads, weights = edges
     _refuse_bad_edges(tails, heads, weights, int(starts[-1]), n_columns)
+    tails, heads = tails.astype(np.int64), heads.astype(np.int64)
     backward = np.zeros(len(tails), dtype=bool)
     if both:
         kept = tails != heads
@@ -323,7 +319,6 @@ class BlockGraph:
     adjacency: Grid
     degrees: Tall
     normalized: Grid
-    n_entries: int
     n_isolated: int
     largest: float
     present: Tall | None
@@ -352,7 +347,6 @@ def block_graph(adjacency: Grid, present: Tall | None = None) -> BlockGraph:
         adjacency,
         degrees,
         adjacency.scaled(roots, roots),
-        int(sum(values("edges", [task(_n_entries, s) for s in adjacency.strips]))),
         sum(fact[1] for fact in facts),
         largest,
         present,
@@ -362,7 +356,3 @@ def block_graph(adjacency: Grid, present: Tall | None = None) -> BlockGraph:
 
 def _facts_of_degrees(degrees: Array) -> tuple[float, int]:
     return float(degrees.max(initial=0.0)), int((degrees == 0).sum())
-
-
-def _n_entries(strip: Strip) -> int:
-    return int(strip.entries.nnz)

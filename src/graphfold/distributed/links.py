@@ -19,7 +19,7 @@ from graphfold.distributed.blocks import Tall
 from graphfold.distributed.features import cross, scaled_rows
 from graphfold.distributed.running import values
 from graphfold.distributed.tasks import task
-from graphfold.distributed.terms import OnWorkers
+from graphfold.distributed.terms import OnWorkers, ones_where
 from graphfold.graphs.laplacian import inverse_sqrt
 from graphfold.graphs.links import UNKNOWN
 from graphfold.operators import SymmetricOperator
@@ -74,7 +74,7 @@ class LinkLaplacian(OnWorkers):
         self.share = float(degrees.total("links", _n_linked)) / n
         if kind == "normalized":
             self.roots, self.size = degrees.map(inverse_sqrt).held("links"), 1.0
-            rest = degrees.map(_ones_where)
+            rest = degrees.map(ones_where)
         else:
             self.roots, self.size = degrees.map(np.ones_like), largest or 1.0
             rest = degrees
@@ -170,10 +170,6 @@ def _largest(degrees: Array) -> float:
 
 def _without_rounding(degrees: Array, least: float) -> Array:
     return np.where(degrees < least, 0.0, degrees)
-
-
-def _ones_where(degrees: Array) -> Array:
-    return (degrees > 0).astype(np.float64)
 
 
 def _n_linked(degrees: Array) -> int:

@@ -64,8 +64,13 @@ def _end(library: Any) -> None:
 
 @cache
 def _library() -> Any:
-    """The C library, where Dask has told it to give memory back; else None."""
+    """The C library, where Dask has told it to give memory back; else None.
+
+    Who has set when memory is mapped has thought of it: then nothing is changed.
+    """
     if not os.environ.get("MALLOC_TRIM_THRESHOLD_", "").isdecimal():
+        return None
+    if "MALLOC_MMAP_THRESHOLD_" in os.environ:
         return None
     try:
         library = ctypes.CDLL("libc.so.6")

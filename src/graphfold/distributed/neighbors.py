@@ -17,16 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.random import Generator
-from scipy.sparse.linalg import norm as sparse_norm
-from scipy.spatial.distance import cdist
 
 from graphfold import check
-from graphfold.arrays import Array, first_equal_rows, row_blocks
+from graphfold.arrays import Array, first_equal_rows
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed, stack, tree
 from graphfold.distributed.running import held, values
+from graphfold.distributed.shelves import NORMS, Pair, Search, nearest_first, nearest_on
 from graphfold.distributed.tasks import literal, task
 from graphfold.neighbors import METRICS, nearest_rows
-from graphfold.neighbors.search import standard_rows, strips, with_marked_zeros
+from graphfold.neighbors.search import standard_rows, with_marked_zeros
 
 #: rows of a cell; up to twice as many lie on one shelf, or are a table's only cell
 CELL_ROWS = 10_000
@@ -34,15 +33,8 @@ CELL_ROWS = 10_000
 ROWS_PER_CENTRE, MOST_LEARNERS, ROUNDS = 40, 20_000, 8
 #: rows on which the recall is measured; most rows that ask together
 SAMPLE, MOST_ASKING = 300, 200_000
-#: metrics that are norms of differences, and those that are once rows have length one;
-#: others count what differs, and have many ties
-NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
+#: metrics that are norms of differences once rows have length one
 STANDARD = ("cosine", "correlation")
-#: what rounding may change of a distance, of the size of the rows
-ROUNDING = 1e-6
-#: bytes of differences that a task holds
-_BYTES = 2**23
-_Pair = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ def distributed_neighbors(
     metric: str = "euclidean",
     among: Tall | None = None,
     seed: int = 0,
-    wanted_recall: float = 0.99,
+    wanted_recall: float | None = 0.99,
     present: Tall | None = None,
     among_present: Tall | None = None,
 ) -> Found:
@@ -78,18 +70,21 @@ def distributed_neighbors(
     they have indices -1, at infinity; ``among_present`` says it of ``among``. Distances
     are exact. With one cell, as up to 20,000 rows have, nothing depends on the blocks.
 
+    With ``wanted_recall=None`` every row asks all cells, and the search is exact.
+
     Blocks are read several times, so they had better be held. Compares each row with
     ``n_probes`` times 10,000; the workers hold a second copy of ``among``, by cells.
     """
     check.one_of("metric", metric, METRICS)
     check.integer_between("k", k, 1, 2**31)
-    check.between("wanted_recall", wanted_recall, 0, 1)
+    if wanted_recall is not None:
+        check.between("wanted_recall", wanted_recall, 0, 1)
     rng = np.random.default_rng(seed)
     asking = _numbered(rows, present, metric)
     table = asking if among is None else _numbered(among, among_present, metric)
     k = max(0, min(k, table.rows.n - (among is None)))
     standard = metric in STANDARD
-    search = _Search(k, "euclidean" if standard else metric, among is None, standard)
+    search = Search(k, "euclidean" if standard else metric, among is None, standard)
     if not k or not asking.rows.n:
         nothing = [task(_merged, [], 0, n, search) for n in rows.sizes]
         return Found(Tall(tuple(nothing), rows.sizes), 1.0, 1, 1)
@@ -98,20 +93,12 @@ def distributed_neighbors(
     recalls = _recalls(asking, cells, search, rng)
     # whichever cells are asked, they must have k rows between them
     least = np.searchsorted(np.cumsum(np.sort(cells.sizes)), k + search.themselves)
-    n_probes = 1 + max(int(least), int(np.argmax(recalls >= wanted_recall)))
+    n_probes = len(recalls)
+    if wanted_recall is not None:
+        n_probes = 1 + max(int(least), int(np.argmax(recalls >= wanted_recall)))
     homes = _homes(rows, asking, cells, n_probes, search)
     neighbors = Tall(tuple(held("nearest rows", homes)), rows.sizes)
     return Found(neighbors, float(recalls[n_probes - 1]), len(recalls), n_probes)
-
-
-@dataclass(frozen=True)
-class _Search:
-    """k rows by a metric; whether they search each other, and have length one."""
-
-    k: int
-    metric: str
-    themselves: bool
-    standard: bool
 
 
 class _Rows(NamedTuple):
@@ -162,7 +149,7 @@ class _Cells(NamedTuple):
     of_shelf: Array
 
 
-def _sorted_into_cells(table: _Rows, search: _Search, rng: Generator) -> _Cells:
+def _sorted_into_cells(table: _Rows, search: Search, rng: Generator) -> _Cells:
     n, metric = table.rows.n, search.metric
     n_cells = 1 if n <= 2 * CELL_ROWS else -(-n // CELL_ROWS)
     n_learners = min(ROWS_PER_CENTRE * n_cells, MOST_LEARNERS)
@@ -232,7 +219,7 @@ def _joined(pieces: list[Any]) -> tuple[Any, Array]:
     return stack(rows), np.concatenate(numbers)
 
 
-def _recalls(asking: _Rows, cells: _Cells, search: _Search, rng: Generator) -> Array:
+def _recalls(asking: _Rows, cells: _Cells, search: Search, rng: Generator) -> Array:
     """Share of the neighbours of a sample that its nearest 1, 2, ... cells have."""
     n_cells = len(cells.sizes)
     if n_cells == 1:
@@ -240,7 +227,7 @@ def _recalls(asking: _Rows, cells: _Cells, search: _Search, rng: Generator) -> A
     at = _spread(asking.rows.n, SAMPLE, rng)
     sample = tuple(table.take("recall", at) for table in asking)
     asked = literal(sample)
-    found = [task(_nearest_on, shelf, asked, search) for shelf in cells.shelves]
+    found = [task(nearest_on, shelf, asked, search) for shelf in cells.shelves]
     near = [task(getitem, pair, 0) for pair in found]
     nearest = tree(partial(_smallest, search.k), near)
     right = values("recall", [task(_n_right, away, nearest) for away in near], near)
@@ -260,7 +247,7 @@ def _n_right(away: Array, nearest: Array) -> Array:
 
 
 def _homes(
-    rows: Tall, asking: _Rows, cells: _Cells, n_probes: int, search: _Search
+    rows: Tall, asking: _Rows, cells: _Cells, n_probes: int, search: Search
 ) -> list[Any]:
     """For each block a task that returns its neighbours.
 
@@ -295,106 +282,22 @@ def _by_cell(part: Any, centres: Any, metric: str, n_probes: int) -> list[Any]:
     return [(rows[at], numbers[at]) for (at,) in asking]
 
 
-def _ask(shelf: Any, pieces: list[Any], search: _Search) -> list[Any]:
+def _ask(shelf: Any, pieces: list[Any], search: Search) -> list[Any]:
     """What is found on a shelf, for each piece: who asked, distances and numbers."""
     asked = _joined(pieces)
     ends = np.cumsum([len(numbers) for _, numbers in pieces])[:-1]
-    columns = (asked[1], *_nearest_on(shelf, asked, search))
+    columns = (asked[1], *nearest_on(shelf, asked, search))
     return list(zip(*(np.split(column, ends) for column in columns), strict=True))
 
 
-def _merged(parts: list[Any], start: int, n: int, search: _Search) -> _Pair:
+def _merged(parts: list[Any], start: int, n: int, search: Search) -> Pair:
     """Indices and distances of the k nearest of all that was found for a block."""
     shape = n, search.k
     distances, indices = np.full(shape, np.inf), np.full(shape, -1, dtype=np.int64)
     for asked, away, numbers in parts:
         at = asked - start
         both = np.hstack([distances[at], away]), np.hstack([indices[at], numbers])
-        distances[at], indices[at] = _nearest_first(*both, search.k)
+        distances[at], indices[at] = nearest_first(*both, search.k)
     if search.standard:
-        distances, indices = _nearest_first(distances**2 / 2, indices, search.k)
+        distances, indices = nearest_first(distances**2 / 2, indices, search.k)
     return indices, distances
-
-
-def _nearest_first(away: Array, numbers: Array, k: int) -> _Pair:
-    """The k nearest of each row, of equals the first number first."""
-    order = np.lexsort((numbers, away))[:, :k]
-    return np.take_along_axis(away, order, 1), np.take_along_axis(numbers, order, 1)
-
-
-def _nearest_on(shelf: Any, asked: Any, search: _Search, spare: int = 4) -> _Pair:
-    """Distances and numbers of the k nearest rows of a shelf, or of all it has.
-
-    They are sought by products of tables, whose last digits depend on what else is in
-    the tables, and then measured one by one. Where one that was not measured might be
-    as near as the last that is kept, more of them are.
-    """
-    (table, known), (rows, numbers) = shelf, asked
-    if sp.issparse(rows) != sp.issparse(table):
-        rows = rows.toarray() if sp.issparse(rows) else sp.csr_array(rows)
-    own = numbers if search.themselves else np.full(len(numbers), -1)
-    m, metric = search.k + spare, search.metric
-    if metric not in NORMS or m >= len(known) or not len(own):
-        return _nearest_of_all(rows, own, shelf, search)
-    # products lose fewer digits where rows are seen from the middle of the table
-    middle = 0 if sp.issparse(table) else table.mean(axis=0, dtype=np.float64)
-    queries, reference = rows - middle, table - middle
-    _, at = nearest_rows(queries, m, metric=metric, among=reference, n_jobs=1)
-    away = _distances(rows, table, at, NORMS[metric])
-    farthest = away.max(axis=1)
-    away[known[at] == own[:, None]] = np.inf
-    away, found = _nearest_first(away, known[at], search.k)
-
-    reach = _norms(queries, NORMS[metric]) + _norms(reference, NORMS[metric]).max()
-    at = np.flatnonzero(farthest <= np.hypot(away[:, -1], ROUNDING * reach))
-    asked = rows[at], numbers[at]
-    away[at], found[at] = _nearest_on(shelf, asked, search, 8 * spare)
-    return away, found
-
-
-def _nearest_of_all(rows: Any, own: Array, shelf: Any, search: _Search) -> _Pair:
-    """The same by measuring the distance of each row to all of the shelf."""
-    table, known = shelf
-    kept = min(search.k, len(known))
-    distances, numbers = np.empty((len(own), kept)), np.empty((len(own), kept), int)
-    for block in strips(len(own) if kept else 0, len(known)):
-        away = _all_distances(rows[block], table, search.metric)
-        away[known == own[block, None]] = np.inf
-        at = _first_smallest(away, kept)
-        distances[block] = np.take_along_axis(away, at, axis=1)
-        numbers[block] = known[at]
-    return distances, numbers
-
-
-def _all_distances(rows: Any, table: Any, metric: str) -> Array:
-    if metric in NORMS:
-        at = np.tile(np.arange(table.shape[0]), (rows.shape[0], 1))
-        return _distances(rows, table, at, NORMS[metric])
-    kind = bool if metric == "jaccard" else float
-    rows, table = (X.toarray() if sp.issparse(X) else X for X in (rows, table))
-    return np.asarray(cdist(rows.astype(kind), table.astype(kind), metric))
-
-
-def _first_smallest(table: Array, m: int) -> Array:
-    """Columns of the m smallest entries of each row in order, of equals the first."""
-    bound = np.partition(table, m - 1, axis=1)[:, m - 1, None]
-    row, column = np.nonzero(table <= bound)
-    order = np.lexsort((table[row, column], row))  # which leaves equals as they are
-    starts = np.searchsorted(row, np.arange(len(table)))
-    return np.asarray(column[order][starts[:, None] + np.arange(m)])
-
-
-def _distances(rows: Any, table: Any, at: Array, order: float) -> Array:
-    """Norms of differences from rows ``at`` of a table: the same digits anywhere."""
-    away, m = np.empty(at.shape), at.shape[1]
-    width = m * (table.size // table.shape[0] + 1)
-    for block in row_blocks(len(at), max(1, _BYTES // (8 * width))):
-        there = table[at[block].ravel()].astype(np.float64)  # its order is the true one
-        here = rows[np.repeat(np.arange(len(at))[block], m)]
-        away[block] = _norms(there - here, order).reshape(-1, m)
-    return away
-
-
-def _norms(rows: Any, order: float) -> Array:
-    norm = sparse_norm if sp.issparse(rows) else np.linalg.norm
-    return np.asarray(norm(rows, order, axis=1))

@@ -18,15 +18,16 @@ from graphfold.arrays import Array, row_projections
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed
 from graphfold.distributed.edges import (
     MOST_BUCKETS,
-    bucket_of,
     buckets_of_labels,
+    by_label,
+    numbered,
     with_numbers,
 )
 from graphfold.distributed.features import blocks_of
 from graphfold.distributed.grid import Grid, Strip, grid_of_edges
 from graphfold.distributed.tasks import literal, task
 from graphfold.errors import LabelError
-from graphfold.graphs.labels import LabelIndex, as_labels
+from graphfold.graphs.labels import LabelIndex
 from graphfold.model.extend import Extension
 
 #: features of a row that is known may differ by this much of their size
@@ -41,26 +42,17 @@ def numbers_of_labels(labels: Tall, fitted: Tall, *, distinct: bool = True) -> T
     n = min(MOST_BUCKETS, max(len(labels.blocks), len(fitted.blocks)))
     known = buckets_of_labels(fitted, n, distinct=distinct)
     starts = [int(start) for start in labels.starts[:-1]]
-    numbered = [
-        task(_numbered, block, start)
+    labelled = [
+        task(numbered, block, start, place=block.place)
         for block, start in zip(labels.blocks, starts, strict=True)
     ]
-    pieces = routed(numbered, _by_label, n, n)
+    pieces = routed(labelled, by_label, n, n)
     found = [task(_found, pieces[i], known[i]) for i in range(n)]
     back = routed(found, _by_block, len(labels.sizes), labels.starts)
     blocks = [
         task(_in_order, back[i], starts[i], size) for i, size in enumerate(labels.sizes)
     ]
     return Tall(tuple(blocks), labels.sizes)
-
-
-def _numbered(labels: Any, start: int) -> tuple[Array, Array]:
-    names = as_labels(labels)
-    return names, np.arange(start, start + len(names))
-
-
-def _by_label(part: tuple[Array, Array], n: int) -> list[tuple[Array, ...]]:
-    return pieces_by_place(bucket_of(part[0], n), n, *part)
 
 
 def _found(

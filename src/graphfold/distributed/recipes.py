@@ -23,8 +23,11 @@ ROWS_OF_SCALE = 2000
 
 def chosen_edges(
     recipe: GraphRecipe, X: DistributedRows, seed: int
-) -> tuple[list[Any], str]:
-    """Edges that rows have chosen, in parts, and the rule that joins them."""
+) -> tuple[list[Any], str, GraphRecipe]:
+    """Edges that rows have chosen, in parts, and the rule that joins them.
+
+    The recipe comes back as new rows have to follow it: its width is a number.
+    """
     rows, present, inner = looked_at(recipe, X.blocks)
     asked = as_neighbor_graph(inner)
     found = distributed_neighbors(
@@ -32,12 +35,16 @@ def chosen_edges(
         asked.n_neighbors,
         metric=asked.metric,
         seed=seed if asked.random_state is None else int(asked.random_state),
+        wanted_recall=wanted_recall(asked),
         present=present,
     )
     say(f"neighbours: recall {found.recall:.3f} of a sample, {found.n_cells} cells")
     bound = bound_recipe(asked, found.neighbors)
     parts = edges_of_neighbors(found.neighbors, bound)
-    return parts, "mutual" if asked.mode == "mutual" else "once"
+    if bound is not asked:
+        is_mode = isinstance(recipe, ModeGraph)
+        recipe = recipe.with_params(recipe=bound) if is_mode else bound
+    return parts, "mutual" if asked.mode == "mutual" else "once", recipe
 
 
 def edges_of_neighbors(neighbors: Tall, recipe: NeighborGraph) -> list[Any]:
@@ -79,13 +86,20 @@ def as_neighbor_graph(recipe: GraphRecipe) -> NeighborGraph:
         and recipe.negative == "clip"
     ):
         return NeighborGraph(
-            recipe.n_neighbors, metric=recipe.metric, weight="similarity"
+            recipe.n_neighbors,
+            metric=recipe.metric,
+            weight="similarity",
         )
     raise GraphError(
         "graph must be a NeighborGraph(joined=False), a CorrelationGraph with "
         f'n_neighbors and negative="clip", or known, where X is of Dask\'s; got '
         f"{recipe!r}"
     )
+
+
+def wanted_recall(recipe: NeighborGraph) -> float | None:
+    """What share of the neighbours has to be found; None is all of them, for sure."""
+    return None if recipe.search == "exact" else 0.99
 
 
 def bound_recipe(recipe: NeighborGraph, neighbors: Tall) -> NeighborGraph:

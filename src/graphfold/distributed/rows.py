@@ -12,8 +12,13 @@ from graphfold import check
 from graphfold.arrays import Array, floating
 from graphfold.distributed.blocks import Tall, stack, tree
 from graphfold.distributed.ranks import Ranked, smallest_ranks
-from graphfold.distributed.running import current_client, values
-from graphfold.distributed.tasks import from_delayed, in_their_places, task
+from graphfold.distributed.running import current_client, held, values
+from graphfold.distributed.tasks import (
+    from_delayed,
+    in_their_places,
+    literal,
+    task,
+)
 from graphfold.errors import GraphfoldError, LabelError
 from graphfold.graphs.labels import as_labels
 from graphfold.model.memory import free_memory
@@ -55,11 +60,12 @@ class DistributedRows:
         given_sizes: Sequence[int] = (),
         names: list[str] | None = None,
         index: Tall | None = None,
+        is_kept: bool = False,
     ):
         self.blocks, self.dtype, self.is_sparse = blocks, dtype, is_sparse
         self.shape = (blocks.n, n_columns)
         self.given_sizes = tuple(given_sizes) or blocks.sizes
-        self.names, self.index = names, index
+        self.names, self.index, self.is_kept = names, index, is_kept
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -88,7 +94,7 @@ class DistributedRows:
 
     def held(self) -> DistributedRows:
         """The same rows, kept on the workers if they are few enough of their memory."""
-        if self.nbytes > SHARE_FOR_ROWS * cluster_memory():
+        if self.is_kept or not _is_small(self.nbytes):
             return self
         blocks = self.blocks.held("reading rows")
         return self._with(blocks)
@@ -114,6 +120,11 @@ def is_distributed(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
+def _is_small(nbytes: float) -> bool:
+    """Whether X may be kept on the workers; unknown sizes (NaN) are not small."""
+    return nbytes <= SHARE_FOR_ROWS * cluster_memory()
+
+
 def cluster_memory() -> float:
     """Bytes of memory of all workers; of this machine where there is no cluster."""
     client = current_client()
@@ -127,23 +138,35 @@ def cluster_memory() -> float:
 # -- from Dask's collections to blocks ------------------------------------------------
 
 
-def rows_on_workers(X: Any, name: str = "X", least: int = 2) -> DistributedRows:
-    """X in blocks, after a look at each: sizes, columns, kinds of numbers, NaN."""
+def rows_on_workers(
+    X: Any, name: str = "X", least: int = 2, keep: bool = False
+) -> DistributedRows:
+    """X in blocks, after a look at each: sizes, columns, kinds of numbers, NaN.
+
+    With ``keep`` they are kept on the workers at once, where X says that it is small
+    enough, and read once.
+    """
     names, index = None, None
     if hasattr(X, "columns"):
         names = [str(column) for column in X.columns]
         raw = [from_delayed(part) for part in X.to_delayed()]
         index = [task(_index_of, part) for part in raw]
-        declared = [None] * len(raw)
+        declared: list[Any] = [None] * len(raw)
     else:
         raw, declared = _blocks_of_array(X, name)
-    in_their_places(raw)
+    said = [size[0] for size in declared if size is not None]
+    in_their_places(raw, said if len(said) == len(raw) else None)
     blocks = [task(as_numbers, part, name, place=part.place) for part in raw]
+    is_kept = keep and _is_small(_bytes_as_floats(X))
+    if is_kept:
+        blocks = held("reading rows", blocks)
     looks = values("looking at the rows", [task(_look, block) for block in blocks])
     n_columns, dtype, is_sparse = _agreed(looks, declared, name, least)
     sizes = [look.n_rows for look in looks]
     _refuse_non_finite(looks, name)
     kept = [i for i, size in enumerate(sizes) if size]
+    for block in blocks:
+        block.place = None  # sizes are known now: a worker has its share of the rows
     table = Tall(tuple(blocks[i] for i in kept), tuple(sizes[i] for i in kept))
     table = table.map(_in_kind, dtype, is_sparse)
     working = working_sizes(table.sizes)
@@ -159,7 +182,15 @@ def rows_on_workers(X: Any, name: str = "X", least: int = 2) -> DistributedRows:
         given_sizes=sizes,
         names=names,
         index=labels,
+        is_kept=is_kept,
     )
+
+
+def _bytes_as_floats(X: Any) -> float:
+    """Bytes of an array as it is worked on; NaN where its size is not known."""
+    if not hasattr(X, "dtype"):
+        return np.nan
+    return float(X.shape[0] * X.shape[1] * floating(X.dtype).itemsize)
 
 
 def _has_index(X: Any) -> bool:
@@ -352,11 +383,7 @@ def _from_client(listed: Any, rows: DistributedRows, name: str) -> Tall:
         )
     starts = rows.blocks.starts
     parts = [
-        task(_itself, labels[starts[i] : starts[i + 1]])
+        literal(labels[starts[i] : starts[i + 1]])
         for i in range(len(rows.blocks.sizes))
     ]
     return Tall(tuple(parts), rows.blocks.sizes)
-
-
-def _itself(value: Any) -> Any:
-    return value

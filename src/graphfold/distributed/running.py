@@ -14,9 +14,11 @@ import warnings
 from asyncio import CancelledError as AsyncCancelledError
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import dask
 import numpy as np
@@ -110,17 +112,23 @@ def _follow(client: Any, name: str, wanted: list[Any], counted: list[Any]) -> No
 def _gathered(client: Any, futures: list[Any]) -> list[Any]:
     """Results here; a worker may go while they are on their way."""
     patience = _Patience(client)
-    pool = ThreadPoolExecutor(1)
+    waiting: Future[Any] = Future()
+
+    def gather() -> None:
+        try:
+            waiting.set_result(client.gather(futures))
+        except BaseException as error:
+            waiting.set_exception(error)
+
+    # a thread that nobody waits for at the end of Python, whatever becomes of workers
+    Thread(target=gather, daemon=True).start()
     try:
-        waiting = pool.submit(client.gather, futures)
         while not waiting.done():
             wait([waiting], timeout=FOLLOWED)
             patience.look()
         return list(waiting.result())
     except LOST:
         raise ClusterError(GONE) from None
-    finally:
-        pool.shutdown(wait=False)
 
 
 def _wait_a_little(futures: Sequence[Any]) -> None:
@@ -174,6 +182,18 @@ def _threads_of_workers(client: Any) -> dict[str, int]:
     return dict(found)
 
 
+_rows_of_workers: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
+
+
+def _in_a_row(client: Any, there: set[str]) -> list[str]:
+    """Workers in the order they had before; a new one is where another has gone."""
+    before = _rows_of_workers.get(client, [])
+    new = sorted(there.difference(before))
+    kept = [one if one in there else (new.pop(0) if new else "") for one in before]
+    _rows_of_workers[client] = [one for one in kept if one] + new
+    return _rows_of_workers[client]
+
+
 @contextmanager
 def _homes(client: Any, places: dict[Any, float]) -> Iterator[None]:
     """Each task that has a place gets the worker there: a run of blocks for each.
@@ -182,16 +202,17 @@ def _homes(client: Any, places: dict[Any, float]) -> Iterator[None]:
     idle may take what others have not begun, and the work of one that is lost goes to
     the others.
     """
-    threads = sorted(_threads_of_workers(client).items())
-    if len(threads) < 2 or not places:
+    threads = _threads_of_workers(client)
+    if len(threads) < 2 or not places or "workers" in dask.get_annotations():
         yield
         return
-    ends = np.cumsum([count for _, count in threads])
+    order = _in_a_row(client, set(threads))
+    ends = np.cumsum([threads[worker] for worker in order])
     keys = list(places)
     found = np.searchsorted(ends, ends[-1] * np.array([places[k] for k in keys]))
     homes: dict[Any, list[str]] = defaultdict(list)  # the others may be anywhere
     for key, i in zip(keys, found.tolist(), strict=True):
-        homes[key] = [threads[i][0]]
+        homes[key] = [order[i]]
     with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
         yield
 

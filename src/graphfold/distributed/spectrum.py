@@ -29,6 +29,8 @@ from graphfold.progress import stage
 
 #: products of a round, and rounds at most
 DEGREE, MOST_ROUNDS = 32, 100
+#: products that are handed to the scheduler at once
+TOGETHER = 4
 #: residuals asked for, relative to L; an eigenvalue is known to the square of its own
 OF_VECTORS, OF_VALUES = 1e-7, 1e-5
 #: error of a polynomial in the place of a response, relative to its size
@@ -144,10 +146,6 @@ def lowest_on_workers(
             width = len(values)
             worst = float(residuals[:count].max()) / bound
             step(f"residual {worst:.1e}")
-            import os
-
-            if os.environ.get("DBG"):
-                print("round", worst, values[:5], width)
             if worst <= tol or width == minus.graph.n_present:
                 break
             U = _filtered(minus, U, width, sign, (float(values[-1]), high), low)
@@ -188,7 +186,7 @@ def _filtered(
     # scaled so that what lies at the low end keeps its size
     growth = radius / (low - middle)
     older, newer, rate = U, None, growth
-    for _ in range(DEGREE):
+    for k in range(DEGREE):
         base = U if newer is None else newer
         product = minus.times(base, width)
         if newer is None:
@@ -198,6 +196,8 @@ def _filtered(
         step = (sign, middle, 2 * following / radius, rate * following)
         older, newer = newer, product.map(_go_on, newer, older, step)
         rate = following
+        if k % TOGETHER == 0:
+            older, newer = older.held(""), newer.held("")
     assert newer is not None
     return newer.held("")
 

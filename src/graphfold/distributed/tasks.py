@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 from uuid import uuid4
 
+import numpy as np
+from dask.core import literal as quoted
 from dask.delayed import Delayed
 
 
@@ -47,14 +49,20 @@ def task(
     return Task(f"{name}-{uuid4().hex}", function, arguments, place=place)
 
 
-def in_their_places(tasks: Sequence[Task]) -> Sequence[Task]:
+def in_their_places(
+    tasks: Sequence[Task], sizes: Sequence[int] | None = None
+) -> Sequence[Task]:
     """Tasks of blocks, in order: those without a place get that of their block.
 
-    Tables of as many blocks meet without being moved, and neighbours lie together.
+    It is that of its middle row. Tables in the same blocks meet without being moved,
+    and neighbours lie together.
     """
-    for i, one in enumerate(tasks):
+    weights = np.ones(len(tasks)) if sizes is None else np.asarray(sizes, dtype=float)
+    ends = np.cumsum(weights)
+    middles = (ends - weights / 2) / max(ends[-1], 1) if len(ends) else ends
+    for one, middle in zip(tasks, middles.tolist(), strict=True):
         if one.place is None:
-            one.place = (i + 0.5) / len(tasks)
+            one.place = middle
     return tasks
 
 
@@ -114,6 +122,8 @@ def _spec(argument: Any, waiting: list[Task]) -> Any:
         return [_spec(one, waiting) for one in argument]
     if kind is tuple and any(isinstance(one, Task | list | dict) for one in argument):
         return (tuple, [_spec(one, waiting) for one in argument])
+    if kind is str:
+        return (quoted(argument),)  # it might be the name of somebody's task
     if kind is dict:
         return (dict, [[name, _spec(one, waiting)] for name, one in argument.items()])
     return argument

@@ -87,7 +87,7 @@ class MinusLaplacian(OnWorkers):
         self.graph, self.kind, self.n = graph, kind, graph.n
         normalized = kind == "normalized"
         self.grid = graph.normalized if normalized else graph.adjacency
-        self.own = graph.degrees.map(_ones_where) if normalized else graph.degrees
+        self.own = graph.degrees.map(ones_where) if normalized else graph.degrees
 
     def moments(self, features: DistributedFeatures) -> Moments:
         widens = len(features.graphs) == 1 and features.graphs[0] is self.graph
@@ -144,8 +144,9 @@ class Polynomial(OnWorkers):
         total = self.coefficients[0] * zeroth
         for j in range(degree // 2 + degree % 2):
             following = self._next(newer, older, width)
-            sums = [tree(add, following.tasks(cross, other)) for other in (newer,)]
-            sums.append(tree(add, following.tasks(cross, following)))
+            sums = [
+                tree(add, following.tasks(cross, other)) for other in (newer, following)
+            ]
             *blocks, between, own = held(GRAPH, [*following.blocks, *sums])
             between, own = values("", [between, own])
             if j == 0:
@@ -242,7 +243,8 @@ def _with_ones(psi: Array) -> Array:
     return np.hstack([psi, np.ones((len(psi), 1), dtype=psi.dtype)])
 
 
-def _ones_where(degrees: Array) -> Array:
+def ones_where(degrees: Array) -> Array:
+    """One for each row that has an edge, else zero."""
     return (degrees > 0).astype(np.float64)
 
 

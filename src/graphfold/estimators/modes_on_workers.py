@@ -132,7 +132,7 @@ def read_tables(estimator: Any, X: Any, *, fitted: bool = False) -> ModeTables:
         columns = selectors_of(
             meta, estimator.modes, estimator.block_size, estimator.overlap
         )
-    sizes = tuple(values("looking at the samples", [task(len, part) for part in raw]))
+    sizes = _sizes(raw)
     blocks = Tall(tuple(raw), sizes).map(_tables_of_block, columns)
     return ModeTables(blocks, columns, dict.fromkeys(columns), sizes)
 
@@ -148,8 +148,9 @@ def _from_tables(estimator: Any, X: dict[Any, Any], *, fitted: bool) -> ModeTabl
         )
     tables: dict[str, Tall] = {}
     for name, (raw, _) in parts.items():
-        sizes = values("looking at the samples", [task(len, part) for part in raw])
-        tables[name] = Tall(tuple(raw), tuple(sizes)).map(columns_of, None)
+        full = [(part, n) for part, n in zip(raw, _sizes(raw), strict=True) if n]
+        kept, sizes = tuple(part for part, _ in full), tuple(n for _, n in full)
+        tables[name] = Tall(kept, sizes).map(columns_of, None)
     first = next(iter(tables.values()))
     for name, table in tables.items():
         if table.n != first.n:
@@ -168,6 +169,14 @@ def _from_tables(estimator: Any, X: dict[Any, Any], *, fitted: bool) -> ModeTabl
     names = {str(name): names_of(table) for name, table in X.items()}
     columns = dict.fromkeys(parts)
     return ModeTables(Tall(tuple(blocks), first.sizes), columns, names, first.sizes)
+
+
+def _sizes(parts: list[Any]) -> tuple[int, ...]:
+    return tuple(values("looking at the samples", [task(_n_rows, p) for p in parts]))
+
+
+def _n_rows(part: Any) -> int:
+    return int(part.shape[0])  # a sparse block has no len
 
 
 def _parts(X: Any) -> tuple[list[Any], Any]:
@@ -218,7 +227,6 @@ class Facts:
     squares: Array
     largest: Array
     is_sparse: bool
-    is_single: bool
 
 
 def learn_modes(tables: ModeTables) -> list[Mode]:
@@ -302,23 +310,22 @@ def _facts_of_block(tables: dict[str, Any]) -> dict[str, Facts]:
 def _facts(name: str, table: Any) -> Facts:
     present, kind = rows_present(name, table), kind_of(table)
     is_sparse, width = bool(sp.issparse(table)), table.shape[1]
-    is_single = table.dtype == np.float32
     nothing = np.zeros(width)
     if kind == CATEGORICAL or not present.any():
         count = int(present.sum())
-        return Facts(kind, count, nothing, nothing, nothing, is_sparse, is_single)
+        return Facts(kind, count, nothing, nothing, nothing, is_sparse)
     known = table[present]
     count = known.shape[0]
     if is_sparse:
         mean = np.asarray(known.mean(axis=0), dtype=np.float64).ravel()
         raw = np.asarray(known.power(2).mean(axis=0), dtype=np.float64).ravel()
         squares = np.maximum(raw - mean**2, 0.0) * count
-        return Facts(kind, count, mean, squares, nothing, is_sparse, is_single)
+        return Facts(kind, count, mean, squares, nothing, is_sparse)
     numbers = known.astype(np.float64)
     mean = numbers.mean(axis=0)
     squares = np.square(numbers - mean).sum(axis=0)
     largest = np.abs(numbers).max(axis=0)
-    return Facts(kind, count, mean, squares, largest, is_sparse, is_single)
+    return Facts(kind, count, mean, squares, largest, is_sparse)
 
 
 def _categories(tables: dict[str, Any], names: list[str]) -> dict[str, list[Array]]:

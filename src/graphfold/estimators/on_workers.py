@@ -60,7 +60,7 @@ _UNSUPPORTED = {
 
 def read_blocks(estimator: Any, X: Any, *, reset: bool) -> DistributedRows:
     """X as blocks of rows on workers; at fit its columns are remembered."""
-    rows = rows_on_workers(X, least=2 if reset else 1)
+    rows = rows_on_workers(X, least=2 if reset else 1, keep=reset)
     shown = X._meta if hasattr(X, "columns") else np.empty((1, rows.shape[1]))
     validate_data(estimator, shown, reset=reset, skip_check_array=True)
     return rows
@@ -102,7 +102,7 @@ def fit_on_workers(
         estimator,
         X,
         landmarks.kernels,
-        dict(graphs),
+        {name: graph.source for name, graph in fitted.items()},
         fitted,  # type: ignore[arg-type]
         plan,
         statement,

@@ -21,9 +21,9 @@ from graphfold.distributed.placing import (
 )
 from graphfold.distributed.recipes import (
     as_neighbor_graph,
-    bound_recipe,
     edges_of_neighbors,
     looked_at,
+    wanted_recall,
 )
 from graphfold.distributed.rows import DistributedRows, resized
 from graphfold.distributed.tasks import literal
@@ -136,12 +136,12 @@ def _edges_by_recipe(estimator: Any, recipe: GraphRecipe, blocks: Tall) -> Grid:
         rows,
         asked.n_neighbors,
         metric=asked.metric,
+        wanted_recall=wanted_recall(asked),
         among=among,
         present=present,
         among_present=known,
     )
-    bound = bound_recipe(asked, found.neighbors)
-    return _grid(estimator, edges_of_neighbors(found.neighbors, bound), blocks)
+    return _grid(estimator, edges_of_neighbors(found.neighbors, asked), blocks)
 
 
 def _given_edges(estimator: Any, edges: Any, blocks: Tall, labels: Tall | None) -> Grid:

@@ -30,9 +30,10 @@ from graphfold.model.terms import Term
 
 @dataclass(frozen=True)
 class GraphOnWorkers:
-    """A graph of rows on workers, and which of the rows it knows."""
+    """A graph of rows on workers, what it came from, and which of the rows it knows."""
 
     graph: Any
+    source: Any
     blocks: BlockGraph
     present: Tall | None = None
 
@@ -51,7 +52,7 @@ def graph_on_workers(
     """The graph of the rows: built from them, or met by label."""
     try:
         if isinstance(source, GraphRecipe):
-            parts, rule = chosen_edges(source, X, seed)
+            parts, rule, source = chosen_edges(source, X, seed)
             present = presence_in(source, X)
             grid = grid_of_edges(parts, X.blocks.sizes, rule=rule)
             blocks = block_graph(grid, present)
@@ -69,7 +70,7 @@ def graph_on_workers(
             DisconnectedGraphWarning,
         )
     kept = source if isinstance(source, EdgeTable | Graph) else None
-    return GraphOnWorkers(kept, blocks, present)
+    return GraphOnWorkers(kept, source, blocks, present)
 
 
 def state_on_workers(

@@ -5,6 +5,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from graphfold import MultiModalGraphEmbedding
 from graphfold.errors import GraphfoldError, ModeError
@@ -50,6 +51,24 @@ def test_a_dict_of_tables_in_other_chunks():
     chunks = {"one": (150, 4), "two": (90, 4)}
     of_dask = {k: da.from_array(t, chunks=chunks[k]) for k, t in tables.items()}
     compare(tables, of_dask)
+
+
+def test_partitions_without_samples():
+    frame = pd.DataFrame(REAL, columns=list("abcd"))
+    parts = [frame[:100], frame[:0], frame[100:]]
+    one = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+    compare(
+        {"one": REAL, "two": TURNED},
+        {"one": one, "two": da.from_array(TURNED, chunks=(90, 4))},
+    )
+
+
+def test_blocks_may_be_sparse():
+    kept = np.random.default_rng(1).random(BOTH.shape) < 0.8
+    sparse = sp.csr_array(np.where(kept, BOTH, 0))
+    of_dask = da.from_array(sparse, chunks=(170, 8), asarray=False)
+    one, other = compare(sparse, of_dask, modes=MODES)
+    assert largest_gap(other.transform(sparse[:50]), one.transform(sparse[:50])) < 1e-6
 
 
 @pytest.mark.parametrize("response", ["auto", None])

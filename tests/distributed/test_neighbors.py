@@ -99,6 +99,13 @@ def test_finds_what_scikit_learn_finds(metric, n_columns, kind, rng):
     assert (indices != np.arange(90)[:, None]).all()
 
 
+def test_an_exact_search_asks_all_cells(rng, small_cells):
+    X = clustered(rng, 1500, 12)
+    found = distributed_neighbors(tall(X, [500, 1000]), 8, wanted_recall=None)
+    assert found.n_probes == found.n_cells > 3
+    assert true_recall(X, *gathered(found), 8) == 1.0
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", ["rounded", "offset", "float32", "sparse", "constant"])
 def test_blocks_make_no_difference_to_an_exact_search(metric, kind, rng):

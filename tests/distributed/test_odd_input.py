@@ -48,6 +48,24 @@ def test_unknown_chunk_sizes():
     assert model.embedding_.chunks[0] == (100, 250, 250)
 
 
+@pytest.mark.parametrize("kind", ["int16", "float64", "Int64"])
+def test_ends_of_edges_in_another_kind_of_number(kind):
+    """Numbers of rows where these have labels, and where they have none."""
+    listed = pd.DataFrame(
+        {name: PLAIN.to_scipy().tocoo().coords[i] for i, name in enumerate("st")}
+    )
+    ends = EdgeTable(dd.from_pandas(listed.astype(kind), npartitions=3), "s", "t")
+    expected = in_memory(X, PLAIN).embedding_
+    frame = dd.from_pandas(pd.DataFrame(X, index=np.arange(600)), npartitions=4)
+    frame.columns = [f"c{i}" for i in range(X.shape[1])]
+    labelled = GraphKernelPCA(3, graph=ends, landmarks=60)
+    labelled.fit(frame, node_ids=np.arange(600))
+    assert largest_gap(labelled.embedding_, expected) < 1e-6
+    if kind == "int16":
+        by_number = on_workers(chunked(X, (200, 200, 200)), ends)
+        assert largest_gap(by_number.embedding_, expected) < 1e-6
+
+
 def test_chunks_without_rows():
     rows = chunked(X, (300, 300))
     empty = rows[rows[:, 0].compute() > 1e9]

@@ -103,6 +103,14 @@ def test_neighbours_of_new_rows_are_found_among_those_of_the_fit():
     assert largest_gap(other.transform(X[:500]), other.embedding_) < 1e-12
 
 
+def test_the_width_of_heat_weights_is_that_of_the_fit():
+    heat = NeighborGraph(6, weight="heat")
+    other = on_workers(chunked(X[:500], (200, 300)), heat)
+    new = other.transform(chunked(X[500:], (100,)))
+    assert largest_gap(other.transform(X[500:501]), new[:1]) < 1e-9
+    assert largest_gap(new, in_memory(X[:500], heat).transform(X[500:])) < 1e-6
+
+
 def test_rows_of_dask_and_a_fit_in_memory():
     model = GraphKernelPCA(3, graph=GRAPH).fit(OLD)
     found = model.transform(of_dask(FRAME))

@@ -51,9 +51,8 @@ def test_unknown_chunk_sizes():
 @pytest.mark.parametrize("kind", ["int16", "float64", "Int64"])
 def test_ends_of_edges_in_another_kind_of_number(kind):
     """Numbers of rows where these have labels, and where they have none."""
-    listed = pd.DataFrame(
-        {name: PLAIN.to_scipy().tocoo().coords[i] for i, name in enumerate("st")}
-    )
+    entries = PLAIN.to_scipy().tocoo()
+    listed = pd.DataFrame({"s": entries.row, "t": entries.col})
     ends = EdgeTable(dd.from_pandas(listed.astype(kind), npartitions=3), "s", "t")
     expected = in_memory(X, PLAIN).embedding_
     frame = dd.from_pandas(pd.DataFrame(X, index=np.arange(600)), npartitions=4)

@@ -119,7 +119,7 @@ def speed_lines(speed: list[dict]) -> list[str]:
         "they move nothing, and have no rows to read, no edges to join and no problem "
         "to solve.",
         "",
-        "| edges | | one | two | gain | of that of plain processes |",
+        "| edges | | one, s | two, s | gain | of the plain gain |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for one in speed:
@@ -132,8 +132,8 @@ def speed_lines(speed: list[dict]) -> list[str]:
         for kind, label in (("fit", "Dask workers"), ("plain", "plain processes")):
             share = f"{one['share_of_plain']:.2f}" if kind == "fit" else ""
             lines.append(
-                f"| {edges} | {label} | {shown[f'{kind} 1']} s | "
-                f"{shown[f'{kind} 2']} s | {one['gain'][kind]:.2f} | {share} |"
+                f"| {edges} | {label} | {shown[f'{kind} 1']} | "
+                f"{shown[f'{kind} 2']} | {one['gain'][kind]:.2f} | {share} |"
             )
     return lines
 
@@ -151,8 +151,8 @@ def checked_lines(rate: Rates, measured: dict, speed: list[dict]) -> list[str]:
         "these, two workers, 50 columns, degree 10 and ten components (`python -m "
         "benchmarks.distributed_model`; edges near, but for the last line):",
         "",
-        "| rows | landmarks | seconds, model | measured | tasks, model | done | held "
-        "by a worker, model | peak, measured | moved, measured |",
+        "| rows | m | s, model | found | tasks, model | found | GB a worker, model | "
+        "peak | GB moved |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     base = max(measured[name_of(*TINY[0])]["peak_mb"])
@@ -169,8 +169,8 @@ def checked_lines(rate: Rates, measured: dict, speed: list[dict]) -> list[str]:
         lines.append(
             f"| {n:,} | {m} | {seconds:,.0f} | {one['seconds']:,.0f} | "
             f"{cost.tasks:,.0f} | {one['tasks']:,} | "
-            f"{base + cost.bytes_held / 2**21:,.0f} MB | "
-            f"{max(one['peak_mb']):,} MB | {one['moved_mb']:,} MB |"
+            f"{(base + cost.bytes_held / 2**21) / 1024:.2f} | "
+            f"{max(one['peak_mb']) / 1024:.2f} | {one['moved_mb'] / 1024:.2f} |"
         )
     *near, anywhere = ratios
     lines += [
@@ -195,10 +195,11 @@ def extrapolated_lines(rate: Rates, measured: dict) -> list[str]:
         "",
         f"By the model; nothing of this size was run. {m} landmarks, 50 columns, "
         f"degree 10, {MOST_BLOCKS:,} blocks; workers of one such core; a network of "
-        "1 GB/s for each worker, not overlapped with work.",
+        "1 GB/s for each worker, not overlapped with work. Gigabytes are those of one "
+        "worker; a task gathers the rows that it needs beside what is held.",
         "",
-        "| rows | workers | edges to any block | held by a worker | gathered for a "
-        "task | moved by a worker | seconds: work | network | scheduler |",
+        "| rows | workers | edges to any block | GB held | for a task | moved | s of "
+        "work | network | scheduler |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for n, workers, remote in EXTRAPOLATED:
@@ -210,8 +211,8 @@ def extrapolated_lines(rate: Rates, measured: dict) -> list[str]:
         moved = cost.bytes_moved / workers
         lines.append(
             f"| 10^{len(str(n)) - 1} | {workers} | {remote:.0%} | "
-            f"{cost.bytes_held / workers / 1e9:.0f} GB | {gathered / 1e9:.1f} GB | "
-            f"{moved / 1e9:.0f} GB | "
+            f"{cost.bytes_held / workers / 1e9:.0f} | {gathered / 1e9:.1f} | "
+            f"{moved / 1e9:.0f} | "
             f"{busy:,.0f} | {moved / NETWORK:,.0f} | {rate.task * cost.tasks:,.0f} |"
         )
     lines += [

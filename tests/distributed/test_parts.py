@@ -1,6 +1,10 @@
 """Tables in blocks, matrices in strips, and the tasks they are made of."""
 
+import platform
+import sys
+
 import dask
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfold import NeighborGraph
+from graphfold.distributed import memory, running
 from graphfold.distributed.blocks import Tall, add, pieces_by_place, routed, tree
 from graphfold.distributed.cost import cost_of_fit
 from graphfold.distributed.edges import bucket_of
 from graphfold.distributed.features import as_array, blocks_of
 from graphfold.distributed.grid import block_graph, grid_of_edges
 from graphfold.distributed.links import LinkedGroups, LinkLaplacian, groups_of_classes
-from graphfold.distributed.rows import resized, working_sizes
+from graphfold.distributed.rows import _bytes_as_floats, resized, working_sizes
 from graphfold.distributed.running import current_client, held, values
 from graphfold.distributed.spectrum import lowest_on_workers
 from graphfold.distributed.tasks import from_delayed, graph_of, literal, task
@@ -128,6 +133,43 @@ def test_blocks_are_made_at_home_and_stay_there(workers):
         first, second = sorted(workers.nthreads())
         away = where[:10].count(second) + where[10:].count(first)
         assert away <= 4  # who is idle may take what another has not begun
+
+
+def test_homes_that_a_user_has_named_are_kept(workers):
+    _, chosen = sorted(workers.nthreads())
+    made = [task(np.full, 50_000, float(i)) for i in range(8)]
+    with dask.annotate(workers=[chosen]):
+        table = Tall(tuple(made), (50_000,) * 8).held("")
+    assert {workers.who_has()[block.key][0] for block in table.blocks} == {chosen}
+
+
+def test_workers_keep_their_order_when_others_come_and_go():
+    class Client:
+        pass
+
+    client = Client()
+    assert running._in_a_row(client, {"b", "a", "d"}) == ["a", "b", "d"]
+    assert running._in_a_row(client, {"a", "d", "c"}) == ["a", "c", "d"]
+    assert running._in_a_row(client, {"d", "c"}) == ["c", "d"]
+    assert running._in_a_row(client, {"d", "c", "a"}) == ["c", "d", "a"]
+
+
+def test_rows_are_weighed_as_they_are_worked_on():
+    assert _bytes_as_floats(da.zeros((10, 5), dtype=np.uint8)) == 8 * 50
+    assert _bytes_as_floats(da.zeros((10, 5), dtype=np.float32)) == 4 * 50
+    unknown = da.zeros((10, 5))[da.zeros(10) > 0]
+    assert np.isnan(_bytes_as_floats(unknown))
+
+
+@pytest.mark.parametrize(("mapped", "ours"), [(None, True), ("1000", False)])
+def test_settings_of_memory_that_a_user_has_chosen_are_left(monkeypatch, mapped, ours):
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
+    if mapped:
+        monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", mapped)
+    find = memory._library.__wrapped__
+    has_one = sys.platform == "linux" and platform.libc_ver()[0] == "glibc"
+    assert (find() is not None) == (ours and has_one)
 
 
 def test_a_worker_has_its_share_of_the_rows_not_of_the_blocks():

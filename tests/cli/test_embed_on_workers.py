@@ -19,6 +19,7 @@ from graphfold import Graph, GraphKernelPCA, NeighborGraph, SemiSupervisedGraphK
 from graphfold.cli import main
 from tests.cli.command import graphfold as command
 from tests.cli.command import without
+from tests.distributed.problems import own_cluster
 
 pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
@@ -148,6 +149,7 @@ def test_zarr_in_and_out(folder, X):
 # -- on a cluster that others have started --------------------------------------------
 
 
+@own_cluster
 def test_rows_may_go_to_a_cluster_that_is_there(folder, X, known, scheduler, capsys):
     words = ["--graph", "edges.csv", "-o", "out.parquet", "--dask", scheduler]
     found = command(*DATA, *words, "--model", "model.npz", cwd=folder)
@@ -164,6 +166,7 @@ def test_rows_may_go_to_a_cluster_that_is_there(folder, X, known, scheduler, cap
         assert "has no embedding" in capsys.readouterr().err
 
 
+@own_cluster
 def test_classes_and_pairs_are_listened_to(folder, X, kinds, scheduler):
     few = kinds.astype(object)
     few[30:] = ""
@@ -180,6 +183,7 @@ def test_classes_and_pairs_are_listened_to(folder, X, kinds, scheduler):
     assert found["few"].tolist() == few.tolist()
 
 
+@own_cluster
 def test_graphs_of_other_formats_meet_the_rows(folder, X, edges, known, scheduler):
     A = known.to_scipy()
     sp.save_npz("square.npz", sp.csr_matrix(A))
@@ -268,6 +272,7 @@ def test_a_mistake_is_one_sentence_before_any_worker(words, sentence, folder, ca
     assert not os.path.exists("o.parquet")
 
 
+@own_cluster
 def test_an_address_where_nobody_listens_is_one_sentence(folder):
     found = command(*DATA, *OUT, "--dask", "tcp://127.0.0.1:1", cwd=folder, code=2)
     assert found.stderr.startswith("graphfold: --dask must be the address of a sched")
@@ -289,6 +294,7 @@ def test_dask_is_imported_for_its_options_alone(folder, X):
     assert found.stderr == f"graphfold: {line}\n"
 
 
+@own_cluster
 @pytest.mark.skipif(sys.platform == "win32", reason="signals to groups are POSIX")
 def test_an_interrupt_leaves_no_file_and_no_worker(tmp_path, rng):
     frame = pd.DataFrame(rng.standard_normal((60_000, 20))).rename(columns=str)

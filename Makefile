@@ -24,7 +24,7 @@ lint: $(VENV)/.dev
 # the same tests on the lowest versions that pyproject.toml allows
 test-lowest: export OPENBLAS_NUM_THREADS = 1
 test-lowest: .venv-lowest/.dev
-	.venv-lowest/bin/python -m pytest -n 2 tests
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal tests
 
 # the page that view() writes, built from web/ (needs Node.js 20 and npm); it is committed.
 # Not by npm ci, which refuses a lock file without the packages of other systems

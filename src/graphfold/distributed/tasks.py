@@ -80,11 +80,6 @@ def from_delayed(delayed: Any) -> Task:
     return Task(delayed.key, graph=delayed.__dask_graph__())
 
 
-def as_delayed(tasks: Sequence[Task]) -> list[Any]:
-    """The tasks as Dask knows them, with one graph for all."""
-    return written(tasks)[0]
-
-
 def written(tasks: Sequence[Task]) -> tuple[list[Any], dict[Any, float]]:
     """The tasks as Dask knows them, and the places of all that they need, by key."""
     graph, places = graph_of(tasks)

@@ -1,4 +1,4 @@
-"""How many examples a property gets: a few in ``make test``, thousands in ``make fuzz``.
+"""How many examples a property gets: few in ``make test``, many in ``make fuzz``.
 
 ``GRAPHFOLD_EXAMPLES=40`` multiplies them by forty and seeks new ones each time. Without
 it the same ones are made on every run, so that a change is judged by what it changes.

@@ -1,7 +1,7 @@
 """What was tried, counted while tests run, so that docs/trust.md can say it.
 
-Nothing is written unless ``GRAPHFOLD_LEDGER`` names a folder; each process of a test run
-leaves one file there, and ``merged`` adds them up.
+Nothing is written unless ``GRAPHFOLD_LEDGER`` names a folder; each process of a test
+run leaves one file there, and ``merged`` adds them up.
 """
 
 from __future__ import annotations

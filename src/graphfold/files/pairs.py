@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graphfold.arrays import Array
+from graphfold.documents import LONGEST, parsed
 from graphfold.errors import FileError
 from graphfold.files import text
 from graphfold.files.graphs import ends_like, strangers, warn_of_strangers
@@ -25,8 +24,8 @@ def read_links(
     If they are not ``complete``, ``labels`` are a few that say how rows are named.
     """
     place = existing(path, (".json",))
-    with reading(place, ".json"):
-        content = json.loads(Path(place.path).read_text(encoding="utf-8"))
+    with reading(place, ".json"), open(place.path, "rb") as stream:
+        content = parsed(stream.read(LONGEST + 1))
     if not isinstance(content, dict) or not {MUST, CANNOT} & set(content):
         raise FileError(
             f'{place} must be {{"{MUST}": [[a, b], ...], "{CANNOT}": [...]}}'
@@ -69,7 +68,8 @@ def _known(
         raise FileError(f"{place} must hold lists of pairs [a, b]")
     if not pairs:
         return []
-    ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
+    with reading(place, place.suffix):
+        ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
     if not complete:
         return list(zip(*(end.tolist() for end in ends), strict=True))
     outside, lost = strangers(np.arange(n) if labels is None else labels, ends)

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from graphfold import sparse_parts
@@ -33,8 +32,7 @@ def read_named(place: Place) -> tuple[Any, Any]:
     """The matrix, and the labels that stand beside it in an npz file, or None."""
     with reading(place, place.suffix):
         if place.suffix == ".mtx":
-            matrix_market.check_claim(place.path)
-            found = scipy.io.mmread(place.path)
+            found = matrix_market.read(place.path)
             return found.tocsr() if sp.issparse(found) else found, None
         if place.suffix == ".npy":
             return _of_npy(place), None

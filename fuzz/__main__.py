@@ -7,10 +7,8 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +46,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if not arguments.all and not arguments.out:
         return _fuzz(arguments.target, arguments.seconds, arguments.seed, folder)
+    _instrumented()
     from fuzz.targets import TARGETS
 
     names = list(TARGETS) if arguments.all else [arguments.target]
@@ -80,34 +79,54 @@ def _summary(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_a_process(name: str, seconds: int, seed: int, folder: Path) -> dict[str, Any]:
-    """What came of one target; a process of its own dies alone."""
-    command = [sys.executable, "-m", "fuzz", name, "--seconds", str(seconds)]
-    command += ["--seed", str(seed), "--findings", str(folder)]
-    before, started = set(os.listdir(folder)), time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    text = done.stderr + done.stdout
-    executed = re.findall(r"number_of_executed_units:\s*(\d+)", text)
+    """What came of one target; a process of its own dies alone.
+
+    It is a copy of this one, so that modules are instrumented once for all targets.
+    """
+    log = folder / f"{name.replace(' ', '-')}.log"
+    before = {*os.listdir(folder), log.name}
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        with open(log, "wb") as stream:
+            for number in (1, 2):
+                os.dup2(stream.fileno(), number)
+        try:
+            _fuzz(name, seconds, seed, folder)
+        finally:
+            os._exit(3)
+    _, status = os.waitpid(child, 0)
+    text = log.read_text(errors="replace")
+    done = re.findall(r"Done (\d+) runs in (\d+) second", text)
     covered = re.findall(r"cov: (\d+)", text)
     findings = sorted(set(os.listdir(folder)) - before)
-    if done.returncode and not findings:
-        findings = [f"exit code {done.returncode}: {text[-500:]}"]
-    if findings:
-        (folder / f"{name}.log").write_text(text)
+    if not done and not findings:
+        findings = [f"status {status}: {text[-500:]}"]
     return {
-        "executions": int(executed[-1]) if executed else 0,
-        "seconds": round(time.monotonic() - started),
+        "executions": int(done[-1][0]) if done else 0,
+        "seconds": int(done[-1][1]) if done else 0,
         "edges": int(covered[-1]) if covered else 0,
         "findings": findings,
     }
 
 
-def _fuzz(name: str, seconds: int, seed: int, folder: Path) -> int:
+def _instrumented() -> None:
+    """Import all that is fuzzed so that its branches are counted."""
     import atheris
 
     with atheris.instrument_imports(include=INSTRUMENTED):
-        from fuzz import mutate
-        from fuzz.seeds import seeds_of
-        from fuzz.targets import TARGETS, warm_up
+        import fuzz.mutate
+        import fuzz.seeds
+        import fuzz.targets  # noqa: F401
+
+
+def _fuzz(name: str, seconds: int, seed: int, folder: Path) -> int:
+    _instrumented()
+    import atheris
+
+    from fuzz import mutate
+    from fuzz.seeds import seeds_of
+    from fuzz.targets import TARGETS, warm_up
 
     target = TARGETS[name]
     seeds = seeds_of(name)

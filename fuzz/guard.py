@@ -87,8 +87,8 @@ def _breach_of_open(path: Any, mode: Any, flags: Any) -> str | None:
 
 def _is_library(path: Any) -> bool:
     name = os.fsdecode(path)
-    if name.startswith("<frozen"):
-        return True
+    if not os.path.isabs(name):  # "<string>" is no file of this folder
+        return name.startswith("<frozen")
     return os.path.realpath(name).startswith(_LIBRARIES)
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 #: bytes; each may become twenty in memory
 LONGEST = 2**26
+
+
+def read(path: Path) -> Any:
+    """What a file of JSON means; one that is too long is not read."""
+    _check_length(path.stat().st_size)
+    return parsed(path.read_bytes())
 
 
 def parsed(content: bytes) -> Any:
@@ -14,8 +21,7 @@ def parsed(content: bytes) -> Any:
 
     Numbers may be NaN and infinite, as Python writes them.
     """
-    if len(content) > LONGEST:
-        raise ValueError(f"its JSON has {len(content)} bytes; {LONGEST} are allowed")
+    _check_length(len(content))
     try:
         return json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -24,3 +30,8 @@ def parsed(content: bytes) -> Any:
         ) from None
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
+
+
+def _check_length(length: int) -> None:
+    if length > LONGEST:
+        raise ValueError(f"its JSON has {length} bytes; {LONGEST} are allowed")

@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfold.documents import parsed
+from graphfold import documents
 from graphfold.errors import GraphfoldError
 from graphfold.experiments.protocol import Cell, Experiment, Measured
 from graphfold.io import write_atomically
@@ -125,7 +125,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 def read_record(path: Path) -> dict[str, Any]:
     try:
-        record = parsed(path.read_bytes())
+        record = documents.read(path)
         if not isinstance(record, dict):
             raise ValueError("no dictionary")
     except (OSError, ValueError) as error:

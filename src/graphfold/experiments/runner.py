@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from graphfold import documents
 from graphfold.archives import Archive
 from graphfold.arrays import Array
-from graphfold.documents import parsed
 from graphfold.errors import GraphfoldError, GraphfoldWarning
 from graphfold.experiments import results
 from graphfold.experiments.catalogue import EXPERIMENTS, experiment_named
@@ -191,7 +191,7 @@ def _preparation(folder: Path) -> dict[str, Any]:
     """Of what, at which commit, how long; empty where there is none that is whole."""
     try:
         with Archive(folder / "prepared.npz") as content:
-            marks = parsed(str(content[_MARKS]).encode())
+            marks = documents.parsed(str(content[_MARKS]).encode())
     except (OSError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
         return {}
     return marks if isinstance(marks, dict) else {}
@@ -252,7 +252,7 @@ def _run_file(folder: Path, seed: int) -> Path:
 
 def _read_run(folder: Path, seed: int, here: dict[str, Any]) -> dict[str, Any] | None:
     try:
-        run = parsed(_run_file(folder, seed).read_bytes())
+        run = documents.read(_run_file(folder, seed))
         if any(run.get(key) != value for key, value in here.items()):
             return None  # another version, or a quick run: measured again
         return {**run, "numbers": _by_cell(run["numbers"])}

@@ -125,7 +125,7 @@ def _pick(place: Place, names: list[str], wanted: str | None) -> tuple[int, bool
     if len(names) > 2:
         raise FileError(
             f"{place} has {len(names)} columns: name the one that is meant, such as "
-            f"{place}:{names[-1]}"
+            f"{place}:{some_of(names[-1:])}"
         )
     return len(names) - 1, len(names) == 2
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from graphfold import documents
 from graphfold.arrays import Array
-from graphfold.documents import LONGEST, parsed
+from graphfold.check import some_of
 from graphfold.errors import FileError
 from graphfold.files import text
 from graphfold.files.graphs import ends_like, strangers, warn_of_strangers
@@ -24,8 +25,8 @@ def read_links(
     If they are not ``complete``, ``labels`` are a few that say how rows are named.
     """
     place = existing(path, (".json",))
-    with reading(place, ".json"), open(place.path, "rb") as stream:
-        content = parsed(stream.read(LONGEST + 1))
+    with reading(place, ".json"):
+        content = documents.read(place.path)
     if not isinstance(content, dict) or not {MUST, CANNOT} & set(content):
         raise FileError(
             f'{place} must be {{"{MUST}": [[a, b], ...], "{CANNOT}": [...]}}'
@@ -75,7 +76,7 @@ def _known(
     outside, lost = strangers(np.arange(n) if labels is None else labels, ends)
     if outside.all():
         raise FileError(
-            f"{place} has no pair of two rows of the data: it names {lost[0]!s}"
+            f"{place} has no pair of two rows of the data: it names {some_of(lost, 1)}"
         )
     if outside.any():
         warn_of_strangers("pairs", lost, int(outside.sum()), place)

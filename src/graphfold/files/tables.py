@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
-from graphfold.check import shown
+from graphfold.check import shown, some_of
 from graphfold.errors import FileError
 from graphfold.files import annotated, text
 from graphfold.files.arrays import read_named
@@ -200,7 +200,7 @@ def check_table(table: Table, place: Place) -> None:
         bad = np.zeros(0, dtype=bool)  # on disk: the estimator looks block by block
     if bad.any():
         names = np.arange(shape[0]) if table.labels is None else table.labels
-        first = ", ".join(map(str, names[bad][:5].tolist()))
+        first = some_of(names[bad][:5].tolist())
         raise FileError(
             f"{place} must hold finite numbers; {int(bad.sum())} rows have NaN or "
             f"infinity: {first}"

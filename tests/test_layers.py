@@ -8,8 +8,8 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
     ["progress"],
-    ["errors", "arrays", "params", "threads"],
-    ["check", "operators", "neighbors", "stores"],
+    ["errors", "arrays", "params", "threads", "documents", "hints"],
+    ["check", "operators", "neighbors", "stores", "archives", "sparse_parts"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
     ["distributed"],

@@ -12,6 +12,7 @@ import numpy as np
 
 from graphfold.errors import BudgetError, GraphfoldError
 
+_LONGEST = 200  # characters of a value in a message
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -80,8 +81,22 @@ def memory_bytes(name: str, value: Any) -> int | None:
 
 def some_of(values: Collection[Any], limit: int = 5) -> str:
     """The first few values, for use in a message."""
-    shown = ", ".join(str(value) for value in list(values)[:limit])
-    return shown + (", ..." if len(values) > limit else "")
+    listed = ", ".join(_plain(str(value)) for value in list(values)[:limit])
+    return listed + (", ..." if len(values) > limit else "")
+
+
+def shown(value: Any) -> str:
+    """A value in quotes, as in Python, but never long."""
+    return _short(repr(value))
+
+
+def _plain(text: str) -> str:
+    """A text that came from elsewhere: short, and nothing that moves a cursor."""
+    return _short(text if text.isprintable() else repr(text))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def table(name: str, X: Any) -> Any:

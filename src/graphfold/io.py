@@ -1,17 +1,21 @@
 """Models on disk: arrays and JSON in one .npz file, never a pickle.
 
 Loading runs no code of the file: names are looked up in a register of graphfold's own
-classes, arrays load with ``allow_pickle=False``. Saving writes a temporary file beside
-the target and renames it, so a crash leaves the old file or the new one.
+classes, arrays load with ``allow_pickle=False``. What the file claims is checked before
+memory is taken for it, and never takes a large multiple of the file. Saving writes a
+temporary file beside the target and renames it, so a crash leaves the old file or the
+new one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import errno
+import inspect
 import json
 import os
+import re
 import tempfile
-import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -20,6 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold import kernels
+from graphfold.archives import MEMBERS, Archive
+from graphfold.documents import LONGEST, parsed
 from graphfold.errors import ModelFileError
 from graphfold.graphs import (
     CorrelationGraph,
@@ -31,8 +37,10 @@ from graphfold.graphs import (
 from graphfold.graphs.edge_table import EdgeTable, is_edge_table
 from graphfold.graphs.known import KnownGraph
 from graphfold.graphs.modes import ModeGraph
+from graphfold.hints import check_fields
 from graphfold.model import certificate, extend, path, preimage
 from graphfold.params import Params
+from graphfold.sparse_parts import compressed_rows
 
 FORMAT = 1
 _PARTS: dict[str, type] = {
@@ -120,7 +128,14 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "params": _encode(params, arrays, "parameters"),
         "state": _encode(state, arrays, "state"),
     }
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    content = json.dumps(header).encode()
+    if len(content) > LONGEST or len(arrays) >= MEMBERS:
+        raise ModelFileError(
+            f"a model file may have {LONGEST} bytes of JSON and {MEMBERS} arrays; this "
+            f"estimator would need {len(content)} and {len(arrays) + 1}: labels that "
+            "are integers or strings take less, or pickle it instead"
+        )
+    arrays["header"] = np.frombuffer(content, dtype=np.uint8)
     write_atomically(path, lambda stream: np.savez(stream, **arrays))
 
 
@@ -185,27 +200,52 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     True
     """
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            header = json.loads(bytes(arrays["header"]).decode())
-            if header["format"] != FORMAT:
-                raise ModelFileError(
-                    f"{path} has format {header['format']}; this version reads {FORMAT}"
-                )
-            cls = _ESTIMATORS[header["estimator"]]
-            estimator = cls(**_decode(header["params"], arrays))
-            vars(estimator).update(_decode(header["state"], arrays))
-            return estimator
-    except (OSError, ModelFileError):
+        with Archive(path) as archive:
+            return _estimator_in(archive, path)
+    except (ModelFileError, MemoryError):
         raise
-    except (
-        KeyError,
-        IndexError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        zipfile.BadZipFile,
-    ) as error:
-        raise ModelFileError(f"{path} is not a graphfold model: {error!r}") from None
+    except Exception as error:
+        # EINVAL: a place before the beginning of the file, which it has named
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        reason = " ".join(reason.split())[:200]
+        raise ModelFileError(f"{path} is not a graphfold model: {reason}") from None
+
+
+def _estimator_in(archive: Archive, path: Any) -> Any:
+    others = [name for name in archive if not re.fullmatch(r"header|a\d{1,9}", name)]
+    if others or archive.bytes_of("header") > LONGEST:
+        raise ValueError(
+            f"a model has no arrays called {others[:3]}, and a short header"
+        )
+    header = parsed(bytes(archive["header"]))
+    if header["format"] != FORMAT:
+        raise ModelFileError(
+            f"{path} has format {str(header['format'])[:40]!r}; this version reads "
+            f"{FORMAT}"
+        )
+    cls = _ESTIMATORS[header["estimator"]]
+    decoder = _Decoder(archive)
+    estimator = cls(**decoder.value(header["params"]))
+    state = decoder.value(header["state"])
+    _check_names(cls, state)
+    vars(estimator).update(state)
+    return estimator
+
+
+def _check_names(cls: Any, state: dict[str, Any]) -> None:
+    """What a fit leaves behind is no parameter, no method and nothing of Python's."""
+    parameters = cls._get_param_names()
+    for name in state:
+        of_class = inspect.getattr_static(cls, name, None)
+        plain = of_class is None or isinstance(of_class, bool | int | float | str)
+        if name.startswith("__") or not name.isidentifier() or name in parameters:
+            plain = False
+        if not plain:
+            raise ValueError(
+                f"{name[:80]!r} is no attribute of a fitted {cls.__name__}"
+            )
 
 
 def _encode(value: Any, arrays: dict[str, Any], where: str) -> Any:
@@ -261,38 +301,76 @@ def _encode_array(value: Any, arrays: dict[str, Any], where: str) -> Any:
     return {"array": key}
 
 
-def _decode(value: Any, arrays: Any) -> Any:
-    if isinstance(value, list):
-        return [_decode(item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    match value:
-        case {"tuple": items}:
-            return tuple(_decode(items, arrays))
-        case {"slice": parts}:
-            return slice(*parts)
-        case {"dict": pairs}:
-            return {key: _decode(item, arrays) for key, item in pairs.items()}
-        case {"array": key}:
-            return arrays[key]
-        case {"objects": items}:
-            objects = np.empty(len(items), dtype=object)
-            objects[:] = _decode(items, arrays)
-            return objects
-        case {"csr": parts, "shape": shape}:
-            matrix = sp.csr_array(tuple(_decode(parts, arrays)), shape=tuple(shape))
-            matrix.check_format(full_check=True)  # a bad index would crash SciPy
-            return matrix
-        case {"graph": [content, labels]}:
-            return _decode_graph(_decode(content, arrays), _decode(labels, arrays))
-        case {"part": name, "params": params}:
-            return _PARTS[name](**_decode(params, arrays))
-        case {"record": name, "fields": fields}:
-            return _RECORDS[name](**_decode(fields, arrays))
-    raise ModelFileError(f"unknown entry with {sorted(value)}")
+class _Decoder:
+    """Values that the header of a file describes.
 
+    An array that is named several times is read once, and a matrix made once: a short
+    header must not make much of little.
+    """
 
-def _decode_graph(adjacency: Any, labels: Any) -> Graph:
-    if adjacency.shape[0] != adjacency.shape[1]:
-        raise ModelFileError("a graph in it is not square")
-    return Graph._unchecked(adjacency, labels)
+    def __init__(self, archive: Archive):
+        self._archive = archive
+        self._arrays: dict[str, Any] = {}
+        self._made: dict[str, Any] = {}
+        self._left = 4 * archive.total + 2**20  # bytes of matrices that may be made
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        match value:
+            case {"tuple": items}:
+                return tuple(self.value(items))
+            case {"slice": [_, _, _] as ends}:
+                return slice(*(None if end is None else int(end) for end in ends))
+            case {"dict": pairs}:
+                return {key: self.value(item) for key, item in pairs.items()}
+            case {"array": str(key)}:
+                return self._array(key)
+            case {"objects": items}:
+                objects = np.empty(len(items), dtype=object)
+                objects[:] = self.value(items)
+                return objects
+            case {"csr": _, "shape": _} | {"graph": [_, _]}:
+                return self._matrix(value)
+            case {"part": name, "params": params}:
+                return _PARTS[name](**self.value(params))
+            case {"record": name, "fields": fields}:
+                found = self.value(fields)
+                check_fields(_RECORDS[name], found)
+                return _RECORDS[name](**found)
+        raise ValueError(f"it has an unknown entry with {sorted(value)}")
+
+    def _array(self, key: str) -> Any:
+        if key not in self._arrays:
+            self._arrays[key] = self._archive[key]
+        return self._arrays[key]
+
+    def _matrix(self, value: dict[str, Any]) -> Any:
+        known = json.dumps(value)
+        if known not in self._made:
+            made = (
+                self._graph(*value["graph"]) if "graph" in value else self._csr(value)
+            )
+            self._made[known] = made
+        return self._made[known]
+
+    def _csr(self, value: dict[str, Any]) -> Any:
+        data, indices, indptr = self.value(value["csr"])
+        self._left -= data.nbytes + indices.nbytes + indptr.nbytes
+        if self._left < 0:
+            raise ValueError("its matrices share their numbers in too many ways")
+        return compressed_rows(data, indices, indptr, value["shape"])
+
+    def _graph(self, adjacency: Any, labels: Any) -> Graph:
+        matrix, names = self.value(adjacency), self.value(labels)
+        if not sp.issparse(matrix) or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError("a graph in it is not square")
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(f"a graph in it has weights of {matrix.dtype}")
+        if names is not None and not (
+            isinstance(names, np.ndarray) and names.ndim == 1
+        ):
+            raise ValueError("labels of a graph in it are no list")
+        return Graph._unchecked(matrix, names)

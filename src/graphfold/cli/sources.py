@@ -14,6 +14,7 @@ from graphfold.cli.arguments import UsageError
 from graphfold.cli.models import named_path
 from graphfold.errors import FileError, ModelFileError
 from graphfold.files import existing, is_model, read_matrix, read_table
+from graphfold.files.arrays import filled_in
 from graphfold.files.graphs import ends_like
 from graphfold.graphs.labels import LabelIndex
 
@@ -113,9 +114,11 @@ def read_images(path: str, labels: Array | None, n: int) -> Any:
     """Pictures of the rows: an npy array, or files of a folder by name or in order."""
     folder = Path(path)
     if not folder.is_dir():
-        images = np.asarray(read_matrix(existing(path, (".npy", ".npz"))))
-        if len(images) != n:
-            raise FileError(f"{path} must have {n} pictures; it has {len(images)}")
+        images = filled_in(read_matrix(existing(path, (".npy", ".npz"))), path)
+        if np.ndim(images) == 0 or len(images) != n:
+            raise FileError(
+                f"{path} must have {n} pictures; its shape is {images.shape}"
+            )
         return images
     files = sorted(f for f in folder.iterdir() if f.suffix.lower() in _PICTURES)
     by_name = {file.stem: file for file in files}
@@ -137,5 +140,5 @@ def _read(path: str) -> tuple[Any, Array | None, dict[str, Array]]:
         labels = getattr(model, "_row_labels", None)
         return model, None if labels is None else np.asarray(labels), {}
     table = read_table(path, words=True)
-    X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
+    X = filled_in(table.X, path)
     return np.asarray(X, dtype=float), table.labels, table.extra

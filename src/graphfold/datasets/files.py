@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from graphfold.archives import Archive
 from graphfold.errors import GraphfoldError
 from graphfold.graphs import Graph
 
@@ -47,11 +48,17 @@ def data_file(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path
 
 
 def _arrays(name: str, data_dir: Any, *keys: str) -> list[Any]:
-    with np.load(data_file(name, data_dir), allow_pickle=False) as content:
-        missing = [key for key in keys if key not in content]
-        if missing:
-            raise GraphfoldError(f"{name}.npz must hold {keys}; it lacks {missing}")
-        return [content[key] for key in keys]
+    path = data_file(name, data_dir)
+    try:
+        with Archive(path) as content:
+            missing = [key for key in keys if key not in content]
+            if missing:
+                raise GraphfoldError(f"{name}.npz must hold {keys}; it lacks {missing}")
+            return [content[key] for key in keys]
+    except (GraphfoldError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise GraphfoldError(f"{path} is not a readable npz file: {error}") from error
 
 
 def load_coil20(data_dir: str | os.PathLike[str] | None = None) -> Bunch:

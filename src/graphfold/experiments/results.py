@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from graphfold import documents
 from graphfold.errors import GraphfoldError
 from graphfold.experiments.protocol import Cell, Experiment, Measured
 from graphfold.io import write_atomically
@@ -124,9 +125,11 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 def read_record(path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(path.read_text())
+        record = documents.read(path)
+        if not isinstance(record, dict):
+            raise ValueError("no dictionary")
     except (OSError, ValueError) as error:
         raise GraphfoldError(
             f"{path} is not a record of results: run `graphfold reproduce` first"
         ) from error
-    return dict(record)
+    return record

@@ -27,6 +27,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from graphfold import documents
+from graphfold.archives import Archive
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError, GraphfoldWarning
 from graphfold.experiments import results
@@ -188,15 +190,16 @@ def _prepare(
 def _preparation(folder: Path) -> dict[str, Any]:
     """Of what, at which commit, how long; empty where there is none that is whole."""
     try:
-        with np.load(folder / "prepared.npz", allow_pickle=False) as content:
-            return dict(json.loads(str(content[_MARKS])))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        with Archive(folder / "prepared.npz") as content:
+            marks = documents.parsed(str(content[_MARKS]).encode())
+    except (OSError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
         return {}
+    return marks if isinstance(marks, dict) else {}
 
 
 @functools.lru_cache(maxsize=2)
 def _arrays_of(path: Path, changed: int) -> dict[str, Array]:
-    with np.load(path, allow_pickle=False) as content:
+    with Archive(path) as content:
         return {key: content[key] for key in content if key != _MARKS}
 
 
@@ -249,12 +252,12 @@ def _run_file(folder: Path, seed: int) -> Path:
 
 def _read_run(folder: Path, seed: int, here: dict[str, Any]) -> dict[str, Any] | None:
     try:
-        run = json.loads(_run_file(folder, seed).read_text())
-    except (OSError, ValueError):
+        run = documents.read(_run_file(folder, seed))
+        if any(run.get(key) != value for key, value in here.items()):
+            return None  # another version, or a quick run: measured again
+        return {**run, "numbers": _by_cell(run["numbers"])}
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, IndexError):
         return None  # not there, or broken by another hand
-    if any(run.get(key) != value for key, value in here.items()):
-        return None  # another version, or a quick run: measured again
-    return {**run, "numbers": _by_cell(run["numbers"])}
 
 
 def _by_cell(rows: list[list[Any]]) -> dict[Cell, float]:
@@ -266,7 +269,7 @@ def _refuse_to_replace_full_results(
 ) -> None:
     for experiment in experiments if scope.quick else ():
         path = out / f"{experiment.name}.json"
-        if path.is_file() and not results.read_record(path)["quick"]:
+        if path.is_file() and not results.read_record(path).get("quick"):
             raise GraphfoldError(
                 f"{out} has a full run of {experiment.name}, which a quick one would "
                 "replace: give --out another folder"

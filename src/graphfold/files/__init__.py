@@ -2,8 +2,10 @@
 
 ==========  ==================================================================
 paths       which format a path means; missing files, folders and packages
+names       names of rows and nodes in arrays
 text        columns of csv and tsv files, read fast; bad cells named by line
 arrays      npy, npz, mtx
+matrix_market, graphml  what a file claims, before a library believes it
 annotated   h5ad, zarr
 tables      ``read_table``: numbers, names of rows, columns set aside
 graphs      ``read_graph``: edge lists, matrices, graphml, obsp

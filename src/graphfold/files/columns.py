@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphfold.arrays import Array
-from graphfold.check import some_of
+from graphfold.check import shown, some_of
 from graphfold.errors import FileError
 from graphfold.files import annotated, text
 from graphfold.files.arrays import read_matrix
@@ -40,7 +40,8 @@ def read_column(path: PathLike, labels: Array | None, n: int) -> Column:
 
     Rows meet by name where both sides have names, else by position.
     """
-    column = _read(path)
+    with reading(path, "column of a"):
+        column = _read(path)
     if column.ids is None or labels is None:
         if len(column.values) != n:
             raise FileError(
@@ -51,7 +52,9 @@ def read_column(path: PathLike, labels: Array | None, n: int) -> Column:
     ids = ends_like(labels, column.ids, path)
     repeated = first_duplicate(ids)
     if repeated is not None:
-        raise FileError(f"{path}: names must be distinct; {repeated!r} occurs twice")
+        raise FileError(
+            f"{path}: names must be distinct; {shown(repeated)} occurs twice"
+        )
     found = LabelIndex(ids).find(labels)
     if (found < 0).any():
         raise FileError(
@@ -67,8 +70,7 @@ def _read(path: PathLike) -> Column:
         return _of_text(place, wanted)
     if place.suffix == ".parquet":
         pandas = optional("pandas", "tables", "parquet files")
-        with reading(place, ".parquet"):
-            frame = pandas.read_parquet(place.path)
+        frame = pandas.read_parquet(place.path)
         frame.columns = [str(name) for name in frame.columns]
         position, ids = _pick(place, list(frame.columns), wanted)
         values = text.typed(frame.iloc[:, position].to_numpy())
@@ -123,7 +125,7 @@ def _pick(place: Place, names: list[str], wanted: str | None) -> tuple[int, bool
     if len(names) > 2:
         raise FileError(
             f"{place} has {len(names)} columns: name the one that is meant, such as "
-            f"{place}:{names[-1]}"
+            f"{place}:{some_of(names[-1:])}"
         )
     return len(names) - 1, len(names) == 2
 

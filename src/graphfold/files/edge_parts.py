@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from graphfold.files.graphs import (
 )
 from graphfold.files.paths import GRAPHS, TEXT, PathLike, Place, existing, reading
 from graphfold.files.pieces import Piece, is_folder_of_parquet, pieces_of
+from graphfold.files.text import unpacking
 from graphfold.graphs import EdgeTable, Graph
 
 #: bytes of a text file that a worker reads at once
@@ -67,13 +67,13 @@ def _edges_of_piece(
 def _of_text(place: Place, few: Array | None, n: int) -> Any:
     named, width, positions = layout_of_text(place)
     kept = [i for i in positions if i is not None]
-    _, ((*blocks,),) = read_bytes(
-        os.path.abspath(place.path),
-        delimiter=b"\n",
-        blocksize=None if place.compressed else BLOCK,
-        compression="gzip" if place.compressed else None,
-        sample=False,
-    )
+    here = Place(place.path.absolute(), place.suffix)
+    if place.compressed:
+        blocks = [delayed(_unpacked)(here)]
+    else:
+        _, ((*blocks,),) = read_bytes(
+            str(here.path), delimiter=b"\n", blocksize=BLOCK, sample=False
+        )
     read = delayed(_edges_of_lines)
     parts = [
         read(block, width, kept, few, n, place, skip=int(named and i == 0))
@@ -81,6 +81,11 @@ def _of_text(place: Place, few: Array | None, n: int) -> Any:
     ]
     meta = _edges({i: [] for i in kept}, few, n, place)
     return dd.from_delayed(parts, meta=meta, verify_meta=False)
+
+
+def _unpacked(place: Place) -> bytes:
+    with reading(place, ".gz"), unpacking(place) as stream:
+        return stream.read()
 
 
 def _edges_of_lines(

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array
 from graphfold.check import some_of
-from graphfold.errors import FileError, UnknownRowsWarning, warn
-from graphfold.files import annotated, text
+from graphfold.errors import FileError, LabelError, UnknownRowsWarning, warn
+from graphfold.files import annotated, graphml, text
 from graphfold.files.arrays import read_matrix
+from graphfold.files.names import refuse_wide
 from graphfold.files.paths import (
     ANNOTATED,
     GRAPHS,
@@ -54,6 +55,11 @@ def read_graph(
         found = annotated.matrix_in(table.annotated, str(path), table.source)
         return _from_matrix(found, rows, path)
     place = existing(path, GRAPHS)
+    with reading(place, place.suffix):
+        return _of_file(place, rows)
+
+
+def _of_file(place: Place, rows: _Rows) -> Graph:
     if place.suffix in ANNOTATED:
         return _of_annotated(place, rows)
     if place.suffix == ".graphml":
@@ -77,28 +83,37 @@ class _Rows(NamedTuple):
 
 def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
     """Ends of edges or pairs as labels of the same kind; row numbers without labels."""
-    found = as_labels(ends)
-    if labels is None:
-        try:
-            numbers = np.asarray(found).astype(np.float64)
-            if (numbers % 1 != 0).any():
-                raise ValueError
-        except (TypeError, ValueError):
-            raise FileError(
-                f"{where} must name rows by number, 0, 1, ..., because the data have "
-                f"no column of names; got {some_of(list(found), 3)}"
-            ) from None
-        return numbers.astype(np.int64)
-    if labels.dtype.kind == "U":
-        return _as_words(found)
     try:
+        found = as_labels(ends)
+    except LabelError as error:
+        raise FileError(f"{where}: {error}") from None
+    try:
+        if labels is None:
+            return _row_numbers(found)
+        if labels.dtype.kind == "U":
+            return _as_words(found, labels, where)
         # by kind, not by width: "n10" must not be cut to the "n1" of a narrower array
         return np.asarray(found).astype(labels.dtype)
-    except ValueError:
+    except FileError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        how = (
+            f"as the data do, such as {some_of(labels, 3)}"
+            if labels is not None
+            else ("by number, 0, 1, ..., because the data have no column of names")
+        )
         raise FileError(
-            f"{where} must name rows as the data do, such as {some_of(labels, 3)}; got "
-            f"{some_of(list(found), 3)}"
+            f"{where} must name rows {how}; got {some_of(found.tolist(), 3)}"
         ) from None
+
+
+def _row_numbers(found: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        numbers = np.asarray(found).astype(np.float64)
+        if (numbers % 1 != 0).any():
+            raise ValueError("not a number, or no whole one")
+    # what is no row by far stays one that there is none of
+    return np.clip(numbers, -(2.0**53), 2.0**53).astype(np.int64)
 
 
 def strangers(labels: Array, ends: list[Array]) -> tuple[Array, Array]:
@@ -119,10 +134,18 @@ def warn_of_strangers(what: str, lost: Any, total: int, where: Any) -> None:
     )
 
 
-def _as_words(found: Array) -> Array:
-    if found.dtype.kind == "f" and bool((found % 1 == 0).all()):
+def _as_words(found: Array, labels: Array, where: Any) -> Array:
+    if found.dtype == object and not all(
+        isinstance(name, str | int | float) for name in found.tolist()
+    ):
+        raise TypeError("neither a text nor a number")
+    if found.dtype.kind == "f" and text.are_whole(found):
         found = found.astype(np.int64)  # weights in the same array made them floats
-    return found.astype(str)
+    words = found.astype(str)
+    # where they are compared, all are as wide as the widest
+    needed = (len(labels) + len(words)) * words.dtype.itemsize
+    refuse_wide(needed, labels.nbytes + words.nbytes, where)
+    return words
 
 
 # -- each format ----------------------------------------------------------------------
@@ -159,9 +182,11 @@ def _of_annotated(place: Place, rows: _Rows) -> Graph:
 
 def _of_graphml(place: Place, rows: _Rows) -> Graph:
     networkx = optional("networkx", "graphs", "graphml files")
-    with reading(place, ".graphml"):
-        graph = Graph(networkx.read_graphml(place.path))
+    graphml.check_xml(place.path)
+    graph = Graph(networkx.read_graphml(place.path))
     edges = sp.triu(graph.to_scipy()).tocoo()
+    size = place.path.stat().st_size
+    refuse_wide(len(edges.row) * graph.nodes.dtype.itemsize, size, place)
     ends = graph.nodes[edges.row], graph.nodes[edges.col]
     return _from_ends(*ends, edges.data, rows, place)
 
@@ -169,8 +194,7 @@ def _of_graphml(place: Place, rows: _Rows) -> Graph:
 def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
     pandas = optional("pandas", "tables", "parquet files")
     optional("pyarrow", "tables", "parquet files")
-    with reading(place, ".parquet"):
-        frame = pandas.read_parquet(place.path)
+    frame = pandas.read_parquet(place.path)
     source, target, weight = columns_of_edges(
         place, [str(name) for name in frame.columns]
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from graphfold import documents
 from graphfold.arrays import Array
+from graphfold.check import some_of
 from graphfold.errors import FileError
 from graphfold.files import text
 from graphfold.files.graphs import ends_like, strangers, warn_of_strangers
@@ -26,7 +26,7 @@ def read_links(
     """
     place = existing(path, (".json",))
     with reading(place, ".json"):
-        content = json.loads(Path(place.path).read_text(encoding="utf-8"))
+        content = documents.read(place.path)
     if not isinstance(content, dict) or not {MUST, CANNOT} & set(content):
         raise FileError(
             f'{place} must be {{"{MUST}": [[a, b], ...], "{CANNOT}": [...]}}'
@@ -69,13 +69,14 @@ def _known(
         raise FileError(f"{place} must hold lists of pairs [a, b]")
     if not pairs:
         return []
-    ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
+    with reading(place, place.suffix):
+        ends = [ends_like(labels, [pair[i] for pair in pairs], place) for i in (0, 1)]
     if not complete:
         return list(zip(*(end.tolist() for end in ends), strict=True))
     outside, lost = strangers(np.arange(n) if labels is None else labels, ends)
     if outside.all():
         raise FileError(
-            f"{place} has no pair of two rows of the data: it names {lost[0]!s}"
+            f"{place} has no pair of two rows of the data: it names {some_of(lost, 1)}"
         )
     if outside.any():
         warn_of_strangers("pairs", lost, int(outside.sum()), place)

@@ -99,7 +99,7 @@ def reading(place: Any, kind: str) -> Iterator[None]:
         raise
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        cause = lines[0] if lines else type(error).__name__
+        cause = some_of(lines[:1]) or type(error).__name__
         raise FileError(f"{place} is not a readable {kind} file: {cause}") from error
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
+from graphfold.check import shown, some_of
 from graphfold.errors import FileError
 from graphfold.files import annotated, text
 from graphfold.files.arrays import read_named
@@ -52,6 +53,11 @@ def read_table(
     all others: what ``graphfold embed`` has written.
     """
     place = existing(path, TABLES)
+    with reading(place, place.suffix):
+        return _of_file(place, aside, words)
+
+
+def _of_file(place: Place, aside: Sequence[str], words: bool) -> Table:
     if place.suffix in text.TEXT:
         table = _of_text(place, aside, words)
     elif place.suffix == ".parquet":
@@ -75,7 +81,7 @@ def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
         mark = "tabs" if place.suffix == ".tsv" else "commas"
         raise FileError(
             f"{place} must have columns separated by {mark}; it begins with "
-            f"{start.first[0]!r}"
+            f"{shown(start.first[0])}"
         )
     header = start.first if _is_header(start.first, start.second) else None
     row = start.second if header else start.first
@@ -120,8 +126,7 @@ def columns_aside(
 def _of_parquet(place: Place, aside: Sequence[str], words: bool) -> Table:
     pandas = optional("pandas", "tables", "parquet files")
     optional("pyarrow", "tables", "parquet files")
-    with reading(place, ".parquet"):
-        frame = pandas.read_parquet(place.path)
+    frame = pandas.read_parquet(place.path)
     names = [str(name) for name in frame.columns]
     frame.columns = names
     labels: Any = None
@@ -195,7 +200,7 @@ def check_table(table: Table, place: Place) -> None:
         bad = np.zeros(0, dtype=bool)  # on disk: the estimator looks block by block
     if bad.any():
         names = np.arange(shape[0]) if table.labels is None else table.labels
-        first = ", ".join(map(str, names[bad][:5].tolist()))
+        first = some_of(names[bad][:5].tolist())
         raise FileError(
             f"{place} must hold finite numbers; {int(bad.sum())} rows have NaN or "
             f"infinity: {first}"
@@ -203,8 +208,8 @@ def check_table(table: Table, place: Place) -> None:
     repeated = None if table.labels is None else first_duplicate(table.labels)
     if repeated is not None:
         raise FileError(
-            f"{place}: names of rows must be distinct; {repeated!r} occurs twice (a "
-            "column of classes can be left out with --label-column)"
+            f"{place}: names of rows must be distinct; {shown(repeated)} occurs twice "
+            "(a column of classes can be left out with --label-column)"
         )
 
 

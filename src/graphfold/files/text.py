@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import math
+import zlib
+from array import array
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
+from graphfold.archives import RATIO, UNPACKED
 from graphfold.arrays import Array
+from graphfold.check import shown
 from graphfold.errors import FileError
+from graphfold.files.names import as_words
 from graphfold.files.paths import TEXT, Place
 
 #: what an empty cell may look like; pyarrow and pandas agree on most of it
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>")
+
+#: characters of a line, and columns
+LONGEST_LINE = 2**25
+MOST_COLUMNS = 2**20
 
 
 class Peek(NamedTuple):
@@ -49,6 +59,11 @@ def peek(place: Place) -> Peek:
         first = next(rows, None)
         if first is None:
             raise FileError(f"{place} must have at least one row; it is empty")
+        if len(first[1]) > MOST_COLUMNS:
+            raise FileError(
+                f"{place} may have {MOST_COLUMNS} columns; it has {len(first[1])}: "
+                "wider tables are read from npy files"
+            )
         second = next(rows, None)
         return Peek(first[1], second[1] if second else None)
 
@@ -65,18 +80,20 @@ def read_sheet(
             sheet = _by_numpy(place, width, header, words)
         if np.isfinite(sheet.numbers).all():
             return sheet
-    except (ValueError, OSError):
-        pass  # the slow way says what is wrong, and where
+    except (FileError, MemoryError):
+        raise
+    except Exception:
+        pass  # whatever a library says: the slow way says what is wrong, and where
     return _cell_by_cell(place, width, header, words)
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a number."""
+    """Whether a cell holds a number; 1_2 is none, though Python reads it as 12."""
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell
 
 
 def typed(cells: Any) -> Array:
@@ -91,12 +108,20 @@ def typed(cells: Any) -> Array:
     if not known.any():
         return cells
     try:
+        if any("_" in str(cell) for cell in cells[known].tolist()):
+            raise ValueError("Python would read 1_2 as 12")
         numbers = np.full(len(cells), np.nan)
         numbers[known] = cells[known].astype(np.float64)
-    except ValueError:
+    except (TypeError, ValueError, OverflowError):
         return np.where(known, cells.astype(str), "")
-    whole = known.all() and bool((numbers % 1 == 0).all())
+    whole = known.all() and are_whole(numbers)
     return numbers.astype(np.int64) if whole else numbers
+
+
+def are_whole(numbers: Array) -> bool:
+    """Whether all numbers are whole, and small enough for it to mean something."""
+    small = np.abs(numbers) < 2**53
+    return bool(small.all()) and bool((numbers % 1 == 0).all())
 
 
 # -- the three ways -------------------------------------------------------------------
@@ -112,8 +137,9 @@ def _by_pyarrow(
         return None
     names = [str(i) for i in range(width)]
     kinds = {n: string() if int(n) in words else float64() for n in names}
+    source = unpacking(place) if place.compressed else str(place.path)
     table = arrow.read_csv(
-        str(place.path),
+        source,
         arrow.ReadOptions(column_names=names, skip_rows_after_names=int(header)),
         arrow.ParseOptions(delimiter=TEXT[place.suffix], newlines_in_values=True),
         arrow.ConvertOptions(column_types=kinds, null_values=list(MISSING)),
@@ -122,7 +148,7 @@ def _by_pyarrow(
     numbers = [found[i].to_numpy() for i in found if i not in words]
     return Sheet(
         np.column_stack(numbers) if numbers else np.empty((table.num_rows, 0)),
-        {i: np.array(found[i].to_pylist(), dtype=str) for i in words},
+        as_words({i: found[i].to_pylist() for i in words}, place),
     )
 
 
@@ -153,7 +179,7 @@ def _by_numpy(place: Place, width: int, header: bool, words: Collection[int]) ->
     rest = [i for i in range(width) if i not in words]
     return Sheet(
         numbers[:, rest] if words else numbers,
-        {i: np.array(cells, dtype=str) for i, cells in kept.items()},
+        as_words(kept, place),
     )
 
 
@@ -161,7 +187,7 @@ def _cell_by_cell(
     place: Place, width: int, header: bool, words: Collection[int]
 ) -> Sheet:
     """Slow and exact: what it accepts is right, what it refuses has a line."""
-    numbers: list[list[float]] = []
+    numbers, count = array("d"), 0
     kept: dict[int, list[str]] = {i: [] for i in words}
     names = [str(i + 1) for i in range(width)]
     with _open(place) as stream:
@@ -174,59 +200,98 @@ def _cell_by_cell(
             if position == 0 and header:
                 names = row
                 continue
-            values = []
+            count += 1
             for i, cell in enumerate(row):
                 if i in kept:
                     kept[i].append(cell)
                 else:
-                    values.append(_number(place, cell, line, names[i]))
-            numbers.append(values)
-    return Sheet(
-        np.array(numbers), {i: np.array(cells, dtype=str) for i, cells in kept.items()}
-    )
+                    numbers.append(_number(place, cell, line, names[i]))
+    shape = (count, width - len(kept))
+    return Sheet(np.array(numbers).reshape(shape), as_words(kept, place))
 
 
 def _number(place: Place, cell: str, line: int, column: str) -> float:
-    where = f"line {line}, column {column!r}"
+    where = f"line {line}, column {shown(column)}"
     cell = cell.strip()
     if cell in MISSING:
         raise FileError(
             f"{place} must hold numbers: {where} is missing; fill it, or leave that "
             "row out"
         )
-    try:
-        number = float(cell)
-    except ValueError:
+    if not is_number(cell):
         raise FileError(
             f"{place} must hold numbers, but for a first column of names; {where} "
-            f"has {cell!r}: a column of classes or names can be left out with "
+            f"has {shown(cell)}: a column of classes or names can be left out with "
             "--label-column"
-        ) from None
+        )
+    number = float(cell)
     if not math.isfinite(number):
-        raise FileError(f"{place} must hold finite numbers; {where} has {cell!r}")
+        raise FileError(f"{place} must hold finite numbers; {where} has {shown(cell)}")
     return number
 
 
 # -- lines ----------------------------------------------------------------------------
 
 
+class _Unpacked(io.RawIOBase):
+    """What a gzip file holds, up to a multiple of its size that no table has."""
+
+    def __init__(self, place: Place):
+        self._place = place
+        self._most = max(UNPACKED, RATIO * place.path.stat().st_size)
+        self._stream = gzip.open(place.path, "rb")  # noqa: SIM115 (closed with it)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._stream.readinto(buffer)
+        self._most -= count
+        if self._most < 0:
+            raise FileError(
+                f"{self._place} unpacks to more than {RATIO} times its size: if that "
+                "is meant, unpack it with gunzip and name the file that comes out"
+            )
+        return count
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def unpacking(place: Place) -> io.BufferedReader:
+    """The bytes of a compressed text file."""
+    return io.BufferedReader(_Unpacked(place), 2**18)
+
+
 @contextmanager
 def _open(place: Place) -> Iterator[TextIO]:
-    opener: Any = gzip.open if place.compressed else open
     try:
-        with opener(place.path, "rt", newline="", encoding="utf-8-sig") as stream:
-            yield stream
+        with ExitStack() as opened:
+            raw: Any = unpacking(place) if place.compressed else place.path.open("rb")
+            stream = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+            yield opened.enter_context(stream)
     except UnicodeDecodeError as error:
         raise FileError(
             f"{place} must be text in UTF-8; byte {error.start} is not"
         ) from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{place} is not a whole gzip file: {error}") from None
+
+
+def _lines(place: Place, stream: TextIO) -> Iterator[str]:
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), "")):
+        if len(line) == LONGEST_LINE:
+            raise FileError(
+                f"{place} may have {LONGEST_LINE} characters in a line; line "
+                f"{number + 1} has more"
+            )
+        yield line
 
 
 def _records(place: Place, stream: TextIO) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, each with the number of its (last) line."""
-    reader = csv.reader(stream, delimiter=TEXT[place.suffix])
+    reader = csv.reader(_lines(place, stream), delimiter=TEXT[place.suffix])
     try:
         for row in reader:
             if row:

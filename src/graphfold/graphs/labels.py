@@ -28,10 +28,26 @@ def as_labels(values: Any) -> Array:
         return values
     kinds = set(map(type, values.tolist()))
     if kinds and kinds <= {str, np.str_}:
+        _refuse_odd_texts(values.tolist())
         return values.astype(str)
     if kinds and kinds <= {int, np.int64, np.int32}:
-        return values.astype(np.int64)
+        try:
+            return values.astype(np.int64)
+        except OverflowError:
+            return values  # Python's integers have no end
     return values
+
+
+def _refuse_odd_texts(listed: list[str]) -> None:
+    """In an array each takes the room of the longest, and loses zeros at its end."""
+    lengths = list(map(len, listed))
+    if max(lengths) * len(lengths) > max(2**26, 64 * sum(lengths)):
+        raise LabelError(
+            f"labels must be of like length; the longest of {len(lengths)} has "
+            f"{max(lengths)} characters, and all would take as much memory: shorten it"
+        )
+    if any("\0" in label for label in listed):
+        raise LabelError("labels must be text; one has a character of code zero")
 
 
 def first_duplicate(labels: Array) -> Any:

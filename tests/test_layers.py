@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
     ["progress"],
-    ["errors", "arrays", "params", "threads"],
+    ["errors", "arrays", "params", "replacing", "threads"],
     ["check", "operators", "neighbors", "stores"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],

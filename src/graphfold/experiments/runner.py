@@ -36,7 +36,7 @@ from graphfold.experiments.missing import absent_files, sentence_on_missing
 from graphfold.experiments.progress import Progress
 from graphfold.experiments.protocol import Cell, Experiment, Measured, Scope
 from graphfold.experiments.provenance import commit, provenance
-from graphfold.io import write_atomically
+from graphfold.replacing import write_atomically
 
 FULL_RUNS, QUICK_RUNS = 50, 3
 _MARKS = "__marks__"

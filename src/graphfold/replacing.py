@@ -77,7 +77,19 @@ def replace_folder(path: PathLike, fill: Callable[[str], object]) -> None:
 def recover(path: PathLike) -> None:
     """If ``path`` was moved away by a process that was then killed, put it back."""
     if not os.path.lexists(path):
-        _clear_up(os.path.dirname(os.path.abspath(path)))
+        clear_up(os.path.dirname(os.path.abspath(path)))
+
+
+def clear_up(parent: PathLike) -> None:
+    """Put back what killed processes had moved away, and remove what they left."""
+    for folder in _of_this_user(parent):
+        with suppress(OSError):
+            lock = _locked(folder)
+            try:
+                _put_back(folder, parent)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 # -- the folder beside ----------------------------------------------------------------
@@ -87,7 +99,7 @@ def recover(path: PathLike) -> None:
 def _beside(path: PathLike) -> Iterator[str]:
     """A new folder beside ``path``, locked, and gone afterwards."""
     parent = os.path.dirname(os.path.abspath(path))
-    _clear_up(parent)
+    clear_up(parent)
     folder = os.path.join(parent, PREFIX + secrets.token_hex(8))
     lock = None
     try:
@@ -129,19 +141,7 @@ def _locked(folder: str) -> int:
     return handle
 
 
-def _clear_up(parent: str) -> None:
-    """Put back what killed processes had moved away, and remove what they left."""
-    for folder in _of_this_user(parent):
-        with suppress(OSError):
-            lock = _locked(folder)
-            try:
-                _put_back(folder, parent)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
-
-
-def _of_this_user(parent: str) -> list[str]:
+def _of_this_user(parent: PathLike) -> list[str]:
     with suppress(OSError), os.scandir(parent) as entries:
         return [
             entry.path
@@ -157,7 +157,7 @@ def _user() -> int:
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
-def _put_back(folder: str, parent: str) -> None:
+def _put_back(folder: str, parent: PathLike) -> None:
     with suppress(FileNotFoundError):
         for name in os.listdir(os.path.join(folder, "old")):
             if not os.path.lexists(os.path.join(parent, name)):
@@ -228,8 +228,9 @@ def _refusal_named(path: PathLike, folder: str) -> Iterator[None]:
         yield
     except Exception as error:
         number = _errno_of(error)
-        named = getattr(error, "filename", None)
-        is_ours = named is None or str(named).startswith(folder)
+        names = [getattr(error, name, None) for name in ("filename", "filename2")]
+        named = [str(name) for name in names if name is not None]
+        is_ours = not named or any(name.startswith(folder) for name in named)
         if number not in _REFUSALS or not is_ours:
             raise
         sentence = f"{os.strerror(number)}; it was not written, what was there is kept"

@@ -277,12 +277,22 @@ class Stacked:
 
 
 def _spilled(X: Array) -> Array:
-    """The rows in a temporary file that goes when nobody holds them."""
-    with tempfile.TemporaryFile() as file:
-        room = np.memmap(file, dtype=X.dtype, mode="w+", shape=X.shape)
-        room[:] = X
-        room.flush()
-        return room
+    """The rows in a temporary file that goes when nobody holds them.
+
+    Written, and then mapped: a map onto a disk that is full would end the process.
+    """
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(np.ascontiguousarray(X).data)
+            file.flush()
+            return np.memmap(file, dtype=X.dtype, mode="r", shape=X.shape)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"{error.strerror}; rows of a stream beyond max_memory are kept there: "
+            "make room, set TMPDIR to another folder, or raise max_memory",
+            tempfile.gettempdir(),
+        ) from error
 
 
 def _bytes_of(block: Any) -> int:

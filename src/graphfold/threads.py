@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from threading import Lock, RLock
@@ -29,14 +29,18 @@ _taken: ContextVar[int | None] = ContextVar("taken", default=None)
 _lock = Lock()
 
 
-def _renew_lock() -> None:
+#: whether this process is the child of a fork
+_is_fork = False
+
+
+def _begin_fork() -> None:
     """A child of a fork has no thread that would give the lock back."""
-    global _lock
-    _lock = Lock()
+    global _lock, _is_fork
+    _lock, _is_fork = Lock(), True
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_renew_lock)
+    os.register_at_fork(after_in_child=_begin_fork)
 
 
 class Turns:
@@ -88,6 +92,16 @@ def one_blas_thread() -> Iterator[None]:
         if limit is not None:
             with _lock:
                 limit.__exit__(None, None, None)
+
+
+@contextmanager
+def openmp_without_parent() -> Iterator[None]:
+    """In the child of a fork, OpenMP has one thread in here.
+
+    GNU's would wait, without an end, for threads that are the parent's alone.
+    """
+    with blas().limit(limits=1, user_api="openmp") if _is_fork else nullcontext():
+        yield
 
 
 def in_order(

@@ -19,7 +19,13 @@ from graphfold import check, io
 from graphfold.arrays import Array
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs import Graph
-from graphfold.graphs.labels import LabelIndex, as_labels, comparable, first_duplicate
+from graphfold.graphs.labels import (
+    LabelIndex,
+    as_labels,
+    comparable,
+    distinct_labels,
+    first_duplicate,
+)
 from graphfold.graphs.sources import merge_edges
 
 #: a row of less weight than this is forgotten
@@ -190,8 +196,14 @@ class Stream:
     def _forgotten_with(self, n_gone: int) -> Array | None:
         if self.labels is None:
             return None
-        gone = self.labels[:n_gone]
-        return gone if self.forgotten is None else np.append(self.forgotten, gone)
+        gone, known = self.labels[:n_gone], self.forgotten
+        if known is None:
+            return gone
+        joined = np.append(known, gone)
+        # a label may come again: looked for whenever there are twice as many
+        if len(joined).bit_length() > len(known).bit_length():
+            return distinct_labels(joined)
+        return joined
 
     def rows(self) -> Any:
         """All rows, as one table."""

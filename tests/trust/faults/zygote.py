@@ -128,7 +128,8 @@ def _chosen(calls, stops):
     """Numbers of calls: all, or some from end to end and all that rename."""
     if stops is None or stops >= len(calls):
         return list(range(len(calls)))
-    renaming = [i for i, call in enumerate(calls) if "rename" in call][-4:]
+    renaming = [i for i, call in enumerate(calls) if "rename" in call]
+    renaming = renaming[-4 if stops > 4 else -2 :]
     step = max(1, len(calls) // max(1, stops - len(renaming)))
     return sorted({*renaming, *range(0, len(calls), step)})
 

@@ -36,36 +36,44 @@ def _count(folder):
         return None
 
 
-def growth_of(work, number, warm_up):
+def growth_of(work, number, warm_up, traced):
     """Do ``work`` so often; what it added after a warm-up, and per thousand times.
 
-    The slope is that of a line through twenty looks, so that one page more or less
-    does not decide.
+    Allocations are traced, which is slow, of the last ``traced`` times. The slope of
+    resident memory is that of a line through twenty looks at all of them, so that one
+    page more or less does not decide.
     """
     for i in range(warm_up):
         work(i)
     gc.collect()
     gc.freeze()  # what was there before is not looked through at every look
-    tracemalloc.start()
+    first, looks = held(), []
     try:
-        work(warm_up)
-        before, looks = held(), []
-        every = max(1, number // 20)
         for i in range(number):
+            if i == number - traced:
+                tracemalloc.start()
+                work(i)
+                before = held()
+                continue
             work(i)
-            if (i + 1) % every == 0:
-                now = held()
-                looks.append((i + 1, now["traced"], now["resident"]))
+            if (i + 1) % max(1, number // 20) == 0:
+                looks.append((i + 1, resident()))
         after = held()
     finally:
         tracemalloc.stop()
         gc.unfreeze()
-    times, traced, resident_now = np.array(looks).T
+    times, pages = np.array(looks).T
     return {
         "traced": after["traced"] - before["traced"],
-        "resident": after["resident"] - before["resident"],
-        "files": None if before["files"] is None else after["files"] - before["files"],
-        "threads": after["threads"] - before["threads"],
-        "traced per 1,000": 1000 * np.polyfit(times, traced, 1)[0],
-        "resident per 1,000": 1000 * np.polyfit(times, resident_now, 1)[0],
+        # tracing has pages of its own
+        "resident": before["resident"] - first["resident"],
+        "files": None if first["files"] is None else after["files"] - first["files"],
+        "threads": after["threads"] - first["threads"],
+        "traced per 1,000": 1000 * (after["traced"] - before["traced"]) / traced,
+        "resident per 1,000": _slope(times, pages, number - traced),
     }
+
+
+def _slope(times, pages, untraced):
+    seen = times <= untraced
+    return 1000 * np.polyfit(times[seen], pages[seen], 1)[0]

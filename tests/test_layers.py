@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
     ["progress"],
-    ["errors", "arrays", "params", "threads", "documents", "hints"],
+    ["errors", "arrays", "params", "threads", "documents", "hints", "replacing"],
     ["check", "operators", "neighbors", "stores", "archives", "sparse_parts"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],

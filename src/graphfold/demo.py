@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from graphfold.datasets import load_digits
 from graphfold.estimators import GraphKernelPCA
-from graphfold.io import write_atomically
 from graphfold.quality import clustering_error
+from graphfold.replacing import write_atomically
 from graphfold.views import view
 
 STRENGTH = 10.0

@@ -2,9 +2,8 @@
 
 Loading runs no code of the file: names are looked up in a register of graphfold's own
 classes, arrays load with ``allow_pickle=False``. What the file claims is checked before
-memory is taken for it, and never takes a large multiple of the file. Saving writes a
-temporary file beside the target and renames it, so a crash leaves the old file or the
-new one.
+memory is taken for it, and never takes a large multiple of the file. A crash while
+saving leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ import inspect
 import json
 import os
 import re
-import tempfile
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -40,6 +36,7 @@ from graphfold.graphs.modes import ModeGraph
 from graphfold.hints import check_fields
 from graphfold.model import certificate, extend, path, preimage
 from graphfold.params import Params
+from graphfold.replacing import write_atomically
 from graphfold.sparse_parts import compressed_rows
 
 FORMAT = 1
@@ -146,40 +143,6 @@ def _own_graphs(graph: Any) -> Any:
         return named
     own = list(named.values())
     return own if isinstance(graph, list | tuple) and len(own) > 1 else own[0]
-
-
-def write_atomically(
-    path: str | os.PathLike[str], write: Callable[[Any], object]
-) -> None:
-    """Let ``write`` fill a temporary file, then put it in the place of ``path``."""
-
-    def fill(temporary: str) -> None:
-        with open(temporary, "wb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-
-    replace_atomically(path, fill)
-
-
-def replace_atomically(
-    path: str | os.PathLike[str], fill: Callable[[str], object]
-) -> None:
-    """As ``write_atomically``, for libraries that want the name of a file to fill."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphfold-")
-    try:
-        os.close(handle)
-        fill(temporary)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes it private
-        os.replace(temporary, path)
-    except BaseException:
-        # an interrupt may come when it has got its name already
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
-from threading import Lock
-from typing import TypeVar
+from threading import Lock, RLock
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from threadpoolctl import ThreadpoolController
 
@@ -25,6 +27,38 @@ FOLLOWED = 0.1
 _taken: ContextVar[int | None] = ContextVar("taken", default=None)
 #: each library is asked and told by itself: nobody looks while that is going on
 _lock = Lock()
+
+
+#: whether this process is the child of a fork
+_is_fork = False
+
+
+def _begin_fork() -> None:
+    """A child of a fork has no thread that would give the lock back."""
+    global _lock, _is_fork
+    _lock, _is_fork = Lock(), True
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_fork)
+
+
+class Turns:
+    """A lock for each of many objects, which is no part of them: they are copied."""
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._guard = Lock()
+        self._locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    def of(self, owner: Any) -> Any:
+        """The lock of an object; who has it may take it again."""
+        with self._guard:
+            return self._locks.setdefault(owner, RLock())
 
 
 def n_threads() -> int:
@@ -58,6 +92,16 @@ def one_blas_thread() -> Iterator[None]:
         if limit is not None:
             with _lock:
                 limit.__exit__(None, None, None)
+
+
+@contextmanager
+def openmp_without_parent() -> Iterator[None]:
+    """In the child of a fork, OpenMP has one thread in here.
+
+    GNU's would wait, without an end, for threads that are the parent's alone.
+    """
+    with blas().limit(limits=1, user_api="openmp") if _is_fork else nullcontext():
+        yield
 
 
 def in_order(

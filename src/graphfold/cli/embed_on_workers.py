@@ -11,8 +11,8 @@ from graphfold.cli.cluster import cluster_for
 from graphfold.cli.models import Rows, model_for, named_path, pairs_of
 from graphfold.cli.output import Console
 from graphfold.files import to_be_written
-from graphfold.files.annotated import replace_folder
 from graphfold.files.paths import Place
+from graphfold.replacing import replace_folder
 
 _MISSING = {
     "map": "a map needs all points here: embed a sample, without Dask",

@@ -53,14 +53,13 @@ def unchanged_on_failure(fit: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with noticed() as found:
                 answer = fit(estimator, *arguments, **settings)
+            new = vars(estimator).get("embedding_")
+            # a batch of a stream, or a refresh without news, finds none
+            if new is not None and new is not before.get("embedding_"):
+                estimator.warnings_ = tuple(dict.fromkeys(found))
         except BaseException:
-            vars(estimator).clear()
-            vars(estimator).update(before)
+            estimator.__dict__ = before  # at once: the next interrupt may be near
             raise
-        new = vars(estimator).get("embedding_")
-        # a batch of a stream, or a refresh without news, finds none
-        if new is not None and new is not before.get("embedding_"):
-            estimator.warnings_ = tuple(dict.fromkeys(found))
         return answer
 
     return guarded

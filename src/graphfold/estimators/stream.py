@@ -19,7 +19,13 @@ from graphfold import check, io
 from graphfold.arrays import Array
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs import Graph
-from graphfold.graphs.labels import LabelIndex, as_labels, comparable, first_duplicate
+from graphfold.graphs.labels import (
+    LabelIndex,
+    as_labels,
+    comparable,
+    distinct_labels,
+    first_duplicate,
+)
 from graphfold.graphs.sources import merge_edges
 
 #: a row of less weight than this is forgotten
@@ -190,8 +196,14 @@ class Stream:
     def _forgotten_with(self, n_gone: int) -> Array | None:
         if self.labels is None:
             return None
-        gone = self.labels[:n_gone]
-        return gone if self.forgotten is None else np.append(self.forgotten, gone)
+        gone, known = self.labels[:n_gone], self.forgotten
+        if known is None:
+            return gone
+        joined = np.append(known, gone)
+        # a label may come again: looked for whenever there are twice as many
+        if len(joined).bit_length() > len(known).bit_length():
+            return distinct_labels(joined)
+        return joined
 
     def rows(self) -> Any:
         """All rows, as one table."""
@@ -277,12 +289,22 @@ class Stacked:
 
 
 def _spilled(X: Array) -> Array:
-    """The rows in a temporary file that goes when nobody holds them."""
-    with tempfile.TemporaryFile() as file:
-        room = np.memmap(file, dtype=X.dtype, mode="w+", shape=X.shape)
-        room[:] = X
-        room.flush()
-        return room
+    """The rows in a temporary file that goes when nobody holds them.
+
+    Written, and then mapped: a map onto a disk that is full would end the process.
+    """
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(np.ascontiguousarray(X).data)
+            file.flush()
+            return np.memmap(file, dtype=X.dtype, mode="r", shape=X.shape)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"{error.strerror}; rows of a stream beyond max_memory are kept there: "
+            "make room, set TMPDIR to another folder, or raise max_memory",
+            tempfile.gettempdir(),
+        ) from error
 
 
 def _bytes_of(block: Any) -> int:

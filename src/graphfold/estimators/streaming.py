@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
@@ -23,9 +25,24 @@ from graphfold.estimators.stream import SHARE_OF_BUDGET, Stream
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.stores import RowStore
+from graphfold.threads import Turns
 
 #: what a graph is called that only edges of batches make
 EDGES = "graph"
+
+
+_turns = Turns()
+
+
+def _one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that changes the model: other threads wait until it is whole again."""
+
+    @wraps(method)
+    def in_turn(model: Any, *arguments: Any, **settings: Any) -> Any:
+        with _turns.of(model):
+            return method(model, *arguments, **settings)
+
+    return in_turn
 
 
 class StreamedEmbedding(RowEmbedding):
@@ -41,6 +58,7 @@ class StreamedEmbedding(RowEmbedding):
     _is_stale: bool = False
 
     @available_if(lambda self: self.landmarks is not None)
+    @_one_at_a_time
     @unchanged_on_failure
     @with_verbose
     def partial_fit(
@@ -105,6 +123,7 @@ class StreamedEmbedding(RowEmbedding):
         self.n_batches_ = stream.n_batches
         return self
 
+    @_one_at_a_time
     @guarded_fit
     def refresh(self) -> Self:
         """Solve the problem of all rows that have come, if some are new."""
@@ -229,14 +248,20 @@ class StreamedEmbedding(RowEmbedding):
             del self.__dict__[name]
 
     def _ready(self) -> None:
+        if self._stream is not None:
+            self._refresh_if_stale()
+        super()._ready()
+
+    @_one_at_a_time
+    def _refresh_if_stale(self) -> None:
+        """Many threads may ask: the first one solves, the others wait for it."""
         if self._is_stale:
             self.refresh()
-        super()._ready()
 
     def __getattr__(self, name: str) -> Any:
         # only asked for what is not there: an answer that the last batch took off
-        if name in _LEARNED and self.__dict__.get("_is_stale", False):
-            self.refresh()
+        if name in _LEARNED and self.__dict__.get("_stream") is not None:
+            self._refresh_if_stale()
             if name in self.__dict__:
                 return self.__dict__[name]
         missing = f"{type(self).__name__!r} object has no attribute {name!r}"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graphfold.experiments.protocol import Measured
-from graphfold.io import write_atomically
 from graphfold.plot import COLOURS
+from graphfold.replacing import write_atomically
 
 try:
     from matplotlib import rc_context

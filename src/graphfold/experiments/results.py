@@ -15,7 +15,7 @@ from typing import Any
 from graphfold import documents
 from graphfold.errors import GraphfoldError
 from graphfold.experiments.protocol import Cell, Experiment, Measured
-from graphfold.io import write_atomically
+from graphfold.replacing import write_atomically
 
 _SUMMARY = ("mean", "standard_error")
 

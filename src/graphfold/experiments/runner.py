@@ -38,7 +38,7 @@ from graphfold.experiments.missing import absent_files, sentence_on_missing
 from graphfold.experiments.progress import Progress
 from graphfold.experiments.protocol import Cell, Experiment, Measured, Scope
 from graphfold.experiments.provenance import commit, provenance
-from graphfold.io import write_atomically
+from graphfold.replacing import clear_up, write_atomically
 
 FULL_RUNS, QUICK_RUNS = 50, 3
 _MARKS = "__marks__"
@@ -93,6 +93,7 @@ def reproduce(
         for experiment in able:
             folder = Path(out) / experiment.name
             folder.mkdir(parents=True, exist_ok=True)
+            clear_up(folder)  # of a run that was killed: perhaps none is to be done
             if fresh:
                 _forget(folder)
             measured[experiment.name] = _run(experiment, folder, scope, runs, pool)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,7 @@ import numpy as np
 from graphfold.check import some_of
 from graphfold.errors import FileError
 from graphfold.files.paths import Place, chosen, optional, reading
-from graphfold.io import replace_atomically
+from graphfold.replacing import replace_atomically, replace_folder
 
 #: where an embedding is put
 KEY = "X_graphfold"
@@ -134,23 +131,3 @@ def _bare(Z: Any, labels: Any) -> Any:
     names = np.arange(len(Z)) if labels is None else labels
     rows = pandas.DataFrame(index=np.asarray(names).astype(str))
     return anndata().AnnData(obs=rows, obsm={KEY: np.asarray(Z)})
-
-
-def replace_folder(path: Path, fill: Any) -> None:
-    """Fill a folder beside ``path``, then let it take the place of what is there."""
-    parent = os.path.dirname(os.path.abspath(path))
-    # a worker that was told to stop may still be writing there: never mind
-    how: Any = {"prefix": ".graphfold-", "ignore_cleanup_errors": True}
-    with tempfile.TemporaryDirectory(dir=parent, **how) as beside:
-        fresh = os.path.join(beside, "new")
-        fill(fresh)
-        old = os.path.join(beside, "old")
-        try:
-            if path.exists():
-                os.rename(path, old)
-            os.rename(fresh, path)
-        except BaseException:
-            # what stays beside is thrown away: not the only one that there is
-            if os.path.exists(old) and not path.exists():
-                os.rename(old, path)
-            raise

@@ -25,6 +25,7 @@ from graphfold.files.pieces import (
     pieces_of,
 )
 from graphfold.files.tables import Table, check_table, columns_aside, is_label_column
+from graphfold.replacing import recover
 
 FORMATS = (".parquet", ".zarr")
 #: rows that a block of a zarr array has at least, if the array has them
@@ -52,6 +53,7 @@ class Parts(NamedTuple):
 
 def place_of_parts(path: PathLike) -> Place:
     """The place that ``path`` names, if workers can read it part by part."""
+    recover(path)
     if is_folder_of_parquet(Path(path)):
         return Place(Path(path), ".parquet")
     try:

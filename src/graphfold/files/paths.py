@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from graphfold.check import some_of
 from graphfold.errors import FileError, GraphfoldError, PackageError
+from graphfold.replacing import recover
 
 TEXT = {".csv": ",", ".tsv": "\t"}
 ANNOTATED = (".h5ad", ".zarr")
@@ -60,8 +61,10 @@ def place_of(path: PathLike, suffixes: Collection[str]) -> Place:
 def existing(path: PathLike, suffixes: Collection[str] = TABLES) -> Place:
     """The place that ``path`` names, if it is there."""
     place = place_of(path, suffixes)
-    if place.suffix == ".zarr" and place.path.is_dir():
-        return place
+    if place.suffix == ".zarr":
+        recover(place.path)
+        if place.path.is_dir():
+            return place
     if not place.path.is_file():
         raise FileError(f"{place.path} is not a file")
     return place

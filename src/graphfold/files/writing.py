@@ -14,7 +14,7 @@ from graphfold.arrays import Array
 from graphfold.files import annotated
 from graphfold.files.paths import TEXT, PathLike, Place, optional, to_be_written
 from graphfold.files.tables import Table
-from graphfold.io import write_atomically
+from graphfold.replacing import write_atomically
 
 
 def write_table(

@@ -63,6 +63,16 @@ def first_duplicate(labels: Array) -> Any:
     return values[counts > 1][0].item() if (counts > 1).any() else None
 
 
+def distinct_labels(labels: Array) -> Array:
+    """Each label once, in any order."""
+    if labels.dtype != object:
+        return np.unique(labels)
+    listed = list(dict.fromkeys(labels.tolist()))
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
+    return found
+
+
 class LabelIndex:
     """Where each label is; labels must be distinct."""
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
 from graphfold.progress import counted
+from graphfold.threads import openmp_without_parent
 
 METRICS = (
     "euclidean",
@@ -82,17 +83,22 @@ def _block_by_block(search: Any, queries: Any, reference: Any) -> tuple[Array, A
     rows = reference if queries is None else queries
     size = _block_size(search, *reference.shape)
     if rows.shape[0] <= size:
-        return search.kneighbors(queries)
+        return _nearest(search, queries, search.n_neighbors)
     k = search.n_neighbors
     parts = []
     for block in counted("comparing rows", row_blocks(rows.shape[0], size)):
         if queries is not None:
-            parts.append(search.kneighbors(rows[block]))
+            parts.append(_nearest(search, rows[block], k))
         else:
-            found = search.kneighbors(rows[block], k + 1)
+            found = _nearest(search, rows[block], k + 1)
             parts.append(_without_themselves(found, block))
     distances, indices = zip(*parts, strict=True)
     return np.concatenate(distances), np.concatenate(indices)
+
+
+def _nearest(search: Any, queries: Any, k: int) -> Any:
+    with openmp_without_parent():
+        return search.kneighbors(queries, k)
 
 
 def _block_size(search: Any, n: int, n_columns: int) -> int:

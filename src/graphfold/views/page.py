@@ -17,7 +17,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-from graphfold.io import write_atomically
+from graphfold.replacing import write_atomically
 from graphfold.views.packing import Blocks
 
 _DATA = "<!-- data -->"

@@ -1,0 +1,92 @@
+"""Disks that are full and folders that take nothing: one sentence, nothing lost."""
+
+import os
+
+import pytest
+
+from tests.trust.faults.required import ALL, required
+from tests.trust.faults.writers import NEEDS, NEW, OLD, WRITERS
+from tests.trust.ledger import tried
+
+#: bytes that are left on the disk, or that a file may have
+ROOM = {
+    "full disk": [0, 8192] if ALL else [0],
+    "short files": [100, 1500] if ALL else [100],
+    "read-only disk": [0],
+    "folder of another": [0],
+}
+SAID = {
+    "full disk": "No space left on device",
+    "short files": "File too large",
+    "read-only disk": "Read-only file system",
+    "folder of another": "Permission denied",
+}
+
+
+#: all writers in all rooms; in make test those that write in ways of their own
+TRIED = [
+    (writer, room)
+    for room in ROOM
+    for writer in WRITERS
+    if writer != "reproduce"
+    and (ALL or writer in ("save", "csv", "h5ad", "zarr", "parquet", "embed"))
+    and (ALL or room != "short files" or writer in ("save", "h5ad"))
+]
+
+
+@pytest.mark.parametrize(("writer", "room"), TRIED)
+def test_what_cannot_be_written_is_one_sentence_and_the_old_file_stays(
+    zygote, may, needed, writer, room
+):
+    if "disk" in room:
+        required(may["mount"])
+    needed(NEEDS.get(writer, []))
+    for found in zygote("refusals", writer=writer, room=room, sizes=ROOM[room]):
+        assert found["left"] == []
+        if found["said"] is None:
+            assert found["is"] == NEW
+            tried("faults", f"{room}, {writer}", "there was room: new file")
+            continue
+        assert found["is"] == OLD
+        said = found["said"]
+        assert SAID[room] in said or "does not allow writing" in said
+        assert "out." in said
+        assert "Traceback" not in said
+        assert len(said.strip().splitlines()) == 1
+        if writer == "embed":
+            assert said.startswith("CommandFailed: 2 graphfold: ")
+        tried("faults", f"{room}, {writer}", "one sentence, old file")
+
+
+@pytest.mark.parametrize("room", ["full disk", "short files"])
+def test_a_stream_whose_rows_find_no_room_says_so_and_goes_on(zygote, may, room):
+    """Written to, not mapped: a map of a full disk would end the process."""
+    if "disk" in room:
+        required(may["mount"])
+    for found in zygote("spills", room=room, sizes=[0, 200_000]):
+        assert SAID[room] in found["said"]
+        assert "max_memory" in found["said"]
+        assert found["same"]
+        assert found["rows"]
+        tried("faults", f"{room}, partial_fit", "as before")
+
+
+@pytest.mark.skipif(
+    not (ALL and os.path.exists("/dev/full")),
+    reason="/dev/full is Linux's, and GRAPHFOLD_REQUIRE_FAULTS has to be set",
+)
+def test_an_output_stream_that_takes_nothing_is_one_sentence(tmp_path):
+    import subprocess
+    import sys
+
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "graphfold", "reproduce", "--list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+    assert found.returncode == 2
+    assert found.stderr == "graphfold: [Errno 28] No space left on device\n"
+    tried("faults", "full disk, standard output", "one sentence")

@@ -31,6 +31,9 @@ _SLOWER = 8
 _ROWS_OF_TREE = 2**6
 #: columns up to which a tree pays
 _MOST_OF_TREE = 15
+#: rows whose medians say where the data lie, and how many times farther from zero than
+#: from each other rows may lie before products of them lose digits worth keeping
+_LOOKED_AT, _FAR = 1000, 10.0
 
 
 def nearest_rows(
@@ -58,6 +61,7 @@ def nearest_rows(
         search = NearestNeighbors(
             n_neighbors=k, metric="euclidean", algorithm="brute", n_jobs=n_jobs
         )
+        reference, queries = _near_zero(reference, queries)
         distances, indices = _block_by_block(search.fit(reference), queries, reference)
         return distances**2 / 2, indices
     if metric in _DENSE_METRICS:
@@ -71,7 +75,30 @@ def nearest_rows(
         n_neighbors=k, metric=metric, algorithm=algorithm, n_jobs=n_jobs
     )
     queries = None if among is None else X
+    if metric == "euclidean" and algorithm == "brute":
+        reference, queries = _near_zero(reference, queries)
     return _block_by_block(search.fit(reference), queries, reference)
+
+
+def _near_zero(reference: Any, queries: Any) -> tuple[Any, Any]:
+    """Rows less a common shift where they lie far from zero; others as they are.
+
+    A product of tables gives |x - y|^2 as |x|^2 - 2 x'y + |y|^2, whose rounding is that
+    of the largest part: columns around 1e6 would leave four digits of a distance. The
+    shift is a median that is an entry of its column: one row that lies far out does
+    not move it, and subtracting it from what is near rounds nothing.
+    """
+    if sp.issparse(reference):
+        return reference, queries
+    n = reference.shape[0]
+    some = np.asarray(reference[:: -(-n // _LOOKED_AT)])
+    middle = (len(some) - 1) // 2
+    shift = np.partition(some, middle, axis=0)[middle]
+    away = np.linalg.norm(some.astype(np.float64) - shift, axis=1)
+    size = np.linalg.norm(shift.astype(np.float64))
+    if size <= _FAR * np.median(away):
+        return reference, queries
+    return reference - shift, None if queries is None else queries - shift
 
 
 def _block_by_block(search: Any, queries: Any, reference: Any) -> tuple[Array, Array]:

@@ -90,3 +90,18 @@ def test_cosines_near_one_are_told_apart(rng):
 def test_rows_near_zero_are_searched_as_they_are(X):
     """No copy of a table that needs none."""
     assert search._near_zero(X, None)[0] is X
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+@pytest.mark.parametrize("size", [1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("n_columns", [3, 20])
+def test_squares_may_leave_the_range_of_floats(rng, metric, size, n_columns):
+    """Rows of 1e160 had fewer neighbours than asked for, rows of 1e-200 wrong ones."""
+    X = rng.standard_normal((60, n_columns))
+    distances, indices = nearest_rows(X * size, 4, metric=metric)
+    expected = nearest_rows(X, 4, metric=metric)
+    assert_array_equal(indices, expected[1])
+    unit = size if metric == "euclidean" else 1.0
+    assert_allclose(distances / unit, expected[0], rtol=1e-9)
+    among = nearest_rows(X[:9] * size, 4, metric=metric, among=X[9:] * size)
+    assert_array_equal(among[1], nearest_rows(X[:9], 4, metric=metric, among=X[9:])[1])

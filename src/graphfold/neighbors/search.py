@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.neighbors.cells import largest_size, power_of_two
 from graphfold.progress import counted
 
 METRICS = (
@@ -21,6 +22,8 @@ METRICS = (
 )
 #: scikit-learn has no search by these among sparse rows
 _DENSE_METRICS = ("chebyshev", "hamming", "jaccard")
+#: those that square entries, which must neither overflow nor vanish
+_SQUARED = ("euclidean", "cosine", "correlation")
 _STRIP_BYTES = 2**26
 #: numbers read for one block of an exact search, a fraction of a second; its rows are
 #: a multiple of this; choosing the nearest costs as much as so many more columns
@@ -44,6 +47,16 @@ def nearest_rows(
     Without ``among`` the rows of X search each other, and none finds itself.
     Cosine and correlation distances are 1 - similarity.
     """
+    scale = bearable_scale(X, among) if metric in _SQUARED else 1.0
+    if scale != 1.0:
+        X, among = X / scale, None if among is None else among / scale
+    distances, indices = _nearest_rows(X, k, metric, among, n_jobs)
+    return distances * scale if metric == "euclidean" else distances, indices
+
+
+def _nearest_rows(
+    X: Any, k: int, metric: str, among: Any, n_jobs: Any
+) -> tuple[Array, Array]:
     # imported here: it would double the import time of the package
     from sklearn.neighbors import NearestNeighbors
 
@@ -78,6 +91,23 @@ def nearest_rows(
     if metric == "euclidean" and algorithm == "brute":
         reference, queries = _near_zero(reference, queries)
     return _block_by_block(search.fit(reference), queries, reference)
+
+
+def bearable_scale(X: Any, among: Any = None) -> float:
+    """1, or a power of two to divide rows by whose squares leave the range of floats.
+
+    Rows of 1e160 would all be infinitely far apart, rows of 1e-170 all equal.
+    """
+    tables = [X.data if sp.issparse(X) else X]
+    if among is not None:
+        tables.append(among.data if sp.issparse(among) else among)
+    if any(table.dtype.kind != "f" for table in tables):
+        return 1.0
+    size = max(largest_size(table) for table in tables)
+    root = float(np.sqrt(np.finfo(tables[0].dtype).max))
+    if not 0 < size < np.inf or 1e3 / root < size < root / 1e3:
+        return 1.0
+    return power_of_two(size)
 
 
 def _near_zero(reference: Any, queries: Any) -> tuple[Any, Any]:

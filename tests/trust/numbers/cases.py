@@ -274,7 +274,7 @@ ON_TWO_THREADS = (
     "ring, normalized",
     "response diffusion",
     "solver lapack, 480 rows",
-    "solver krylov, 1008 rows",
+    "solver krylov",
     "landmarks, ring, refined",
     "stream",
     "semi-supervised",

@@ -38,7 +38,7 @@ def part(name, version="1.0", **more):
 
 @pytest.fixture
 def raw():
-    """What cyclonedx-py says of an environment, in small: pip and addresses included."""
+    """What cyclonedx-py says of an environment, in small: with pip and addresses."""
     place = [{"type": "distribution", "url": "file:///tmp/dist/graphfold.whl"}]
     names = [*NEEDED, "joblib", "pip"]
     needs = [f"{name}==1.0" for name in NEEDED]

@@ -4,6 +4,7 @@ Required where ``GRAPHFOLD_REQUIRE_WHEEL`` is set: it makes environments, which 
 minute and an index of packages.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -117,8 +118,6 @@ def test_two_builds_are_the_same_bytes(tmp_path, wheel):
 
 
 def test_the_bill_of_materials_is_of_this_wheel(wheel):
-    import hashlib
-
     (path,) = wheel.parent.glob("*.cdx.json")
     bill = json.loads(path.read_text())
     (digest,) = bill["metadata"]["component"]["hashes"]

@@ -41,11 +41,15 @@ def about_the_wheel(bill: Bill, sha256: str) -> Bill:
             waiting += needs.get(ref, [])
     parts = [_plain(part) for part in bill["components"] if part["bom-ref"] in kept]
     tools = [_plain(tool) for tool in bill["metadata"]["tools"]["components"]]
-    hashes = [{"alg": "SHA-256", "content": sha256}]
+    own = {
+        "type": "library",
+        "purl": f"pkg:pypi/graphfold@{root['version']}",
+        "hashes": [{"alg": "SHA-256", "content": sha256}],
+    }
     return bill | {
         "metadata": bill["metadata"]
         | {
-            "component": _plain(root) | {"type": "library", "hashes": hashes},
+            "component": _plain(root) | own,
             "tools": {"components": tools},
         },
         "components": [part for part in parts if part["name"] != "graphfold"],

@@ -30,7 +30,7 @@ $(VENV)/.audited: $(VENV)/.dev
 constraints:
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
-	PIP_CONSTRAINT= .venv-constraints/bin/python -m pip --disable-pip-version-check -q install '.[dev,docs]'
+	PIP_CONSTRAINT= .venv-constraints/bin/python -m pip --disable-pip-version-check -q install --no-compile '.[dev,docs]'
 	.venv-constraints/bin/python -m release.pins
 	rm -rf .venv-constraints
 

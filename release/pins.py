@@ -42,7 +42,7 @@ def normal(name: str) -> str:
 
 def main() -> None:
     """Write the pins of the environment of this Python."""
-    command = [sys.executable, "-m", "pip", "freeze", "--exclude-editable"]
+    command = [sys.executable, "-m", "pip", "freeze", "--exclude", "graphfold"]
     frozen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = pins(frozen)
     PLACE.write_text(_HEAD + "\n".join(lines) + "\n")

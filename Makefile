@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs examples release
 
-.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel clean
+.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel constraints clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -16,10 +16,23 @@ test: export OPENBLAS_NUM_THREADS = 1
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev $(VENV)/.audited
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
+
+# pip-audit, once for an environment; it says so where no advisory can be had
+$(VENV)/.audited: $(VENV)/.dev
+	$(BIN)/python -m release.audit
+	touch $@
+
+# .ci/constraints.txt anew: what the newest dependencies are today. Then run .ci/run
+constraints:
+	rm -rf .venv-constraints
+	$(PYTHON) -m venv .venv-constraints
+	PIP_CONSTRAINT= .venv-constraints/bin/python -m pip --disable-pip-version-check -q install --no-compile '.[dev,docs]'
+	.venv-constraints/bin/python -m release.pins
+	rm -rf .venv-constraints
 
 # the same tests on the lowest versions that pyproject.toml allows
 test-lowest: export OPENBLAS_NUM_THREADS = 1
@@ -93,7 +106,7 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 
 .venv-lowest/.dev: pyproject.toml tests/lowest.txt
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip --disable-pip-version-check -q install -r tests/lowest.txt -e .
+	PIP_CONSTRAINT= .venv-lowest/bin/python -m pip --disable-pip-version-check -q install -r tests/lowest.txt -e .
 	touch $@
 
 .venv-bench/.bench: pyproject.toml benchmarks/requirements.txt
@@ -109,8 +122,8 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 
 .venv-release/.tools:
 	$(PYTHON) -m venv .venv-release
-	.venv-release/bin/python -m pip --disable-pip-version-check -q install 'build>=1.2' 'twine>=6.1'
+	.venv-release/bin/python -m pip --disable-pip-version-check -q install 'build>=1.2' 'twine>=6.1' 'cyclonedx-bom>=7'
 	touch $@
 
 clean:
-	rm -rf dist .venv .venv-release .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist .venv .venv-release .venv-constraints .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

@@ -6,14 +6,18 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 _SAY = "import graphfold, sys; print(graphfold.__file__, *sys.version_info[:3])"
 
 
-def use_the_wheel(wheel: Path, python: str) -> str:
+def use_the_wheel(
+    wheel: Path, python: str, look: Callable[[str], None] | None = None
+) -> str:
     """Install the wheel for ``python``, run the demo and say how it went.
 
+    ``look`` is called with the Python that has the wheel installed without extras.
     Everything is in a temporary folder outside of the checkout; only pip's settings
     come along from the environment.
     """
@@ -38,6 +42,10 @@ def use_the_wheel(wheel: Path, python: str) -> str:
         run(python, "-m", "venv", str(place / "venv"))
         programs = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
         own = str(programs / "python")
+        run(own, "-m", "pip", "install", "-q", str(wheel))
+        run(own, "-m", "pip", "check")
+        if look is not None:
+            look(own)
         run(own, "-m", "pip", "install", "-q", f"{wheel}[plot]")
         run(own, "-m", "pip", "check")
         imported, *version = run(own, "-c", _SAY).split()

@@ -237,3 +237,32 @@ def test_only_what_is_needed_has_to_converge(solver):
     assert first.vectors.shape == (N, 8)
     assert first.n_products < whole.n_products
     assert first.values[0] == pytest.approx(whole.values[0])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_residuals_are_relative_to_the_matrix_not_to_the_answer(solver):
+    """The top of -L is 0: LAPACK's residual was measured against that, as 1e-2."""
+    M = -graph_laplacian()
+    found = top_eigenpairs(M, 1, solver=solver)
+    size = np.abs(np.linalg.eigvalsh(M.to_dense())).max()
+    assert size / 4 <= found.size <= 4 * size
+    assert found.residuals.max() < 1e-10
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [(np.float64, s) for s in (1e-250, 1e-120, 1e120, 1e250)]
+    + [(np.float32, s) for s in (1e-30, 1e25)],
+)
+def test_squares_neither_overflow_nor_vanish(solver, dtype, size):
+    """At 1e-200 three solvers gave anything at all and said that it had converged."""
+    K = Dense((rbf_kernel(points(), gamma=0.3) * size).astype(dtype))
+    if skip_or_refuse(solver, K):
+        return
+    found = top_eigenpairs(K, 4, solver=solver)
+    one = top_eigenpairs(Dense(K.matrix / dtype(size)), 4, solver=solver)
+    assert found.converged
+    np.testing.assert_allclose(found.values / dtype(size), one.values, rtol=1e-4)
+    assert largest_angle(found.vectors.astype(float), one.vectors.astype(float)) < 1e-3
+    assert found.next_value < found.values[-1]

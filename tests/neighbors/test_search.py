@@ -54,3 +54,54 @@ def test_sparse_rows_in_blocks(X, in_blocks):
     rows = sp.csr_array(X)
     expected = NearestNeighbors(n_neighbors=5).fit(rows).kneighbors()[0]
     assert_allclose(nearest_rows(rows, 5)[0], expected, atol=1e-9)
+
+
+def nearest_by_loops(apart, k):
+    np.fill_diagonal(apart, np.inf)
+    indices = np.argsort(apart, axis=1)[:, :k]
+    return np.take_along_axis(apart, indices, axis=1), indices
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
+def test_columns_far_from_zero_cost_no_digits(rng, offset):
+    """By |x|^2 - 2 x'y + |y|^2 an offset of 1e8 gave every row wrong neighbours."""
+    X = rng.standard_normal((200, 20)) + offset
+    X[0] = 0.0  # missing, some would write: one row does not spoil the others
+    apart = np.linalg.norm(X[:, None] - X, axis=2)
+    other = nearest_rows(X[:50], 4, among=X[50:])[0]
+    assert_allclose(other, np.sort(apart[:50, 50:], axis=1)[:, :4], rtol=1e-11)
+    distances, indices = nearest_rows(X, 4)
+    expected = nearest_by_loops(apart, 4)
+    assert_allclose(distances, expected[0], rtol=1e-11)
+    assert_array_equal(indices, expected[1])
+
+
+def test_cosines_near_one_are_told_apart(rng):
+    """Of 1 - cos = 1e-12 the unit vectors themselves leave four digits."""
+    X = rng.standard_normal((200, 20)) + 1e6
+    units = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.longdouble)
+    apart = ((units[:, None] - units) ** 2).sum(axis=2).astype(float) / 2
+    distances, indices = nearest_rows(X, 4, metric="cosine")
+    expected = nearest_by_loops(apart, 4)
+    assert_allclose(distances, expected[0], rtol=1e-4)
+    assert_array_equal(indices, expected[1])
+
+
+def test_rows_near_zero_are_searched_as_they_are(X):
+    """No copy of a table that needs none."""
+    assert search._near_zero(X, None)[0] is X
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+@pytest.mark.parametrize("size", [1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("n_columns", [3, 20])
+def test_squares_may_leave_the_range_of_floats(rng, metric, size, n_columns):
+    """Rows of 1e160 had fewer neighbours than asked for, rows of 1e-200 wrong ones."""
+    X = rng.standard_normal((60, n_columns))
+    distances, indices = nearest_rows(X * size, 4, metric=metric)
+    expected = nearest_rows(X, 4, metric=metric)
+    assert_array_equal(indices, expected[1])
+    unit = size if metric == "euclidean" else 1.0
+    assert_allclose(distances / unit, expected[0], rtol=1e-9)
+    among = nearest_rows(X[:9] * size, 4, metric=metric, among=X[9:] * size)
+    assert_array_equal(among[1], nearest_rows(X[:9], 4, metric=metric, among=X[9:])[1])

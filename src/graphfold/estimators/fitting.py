@@ -16,6 +16,7 @@ from graphfold.estimators.landmarks import (
     Landmarks,
     choose,
     landmarks_of,
+    near_zero,
     refines,
     some_rows,
 )
@@ -155,6 +156,8 @@ def prepare(
             advice.on_chosen_landmarks(len(landmarks), landmarks.lost)
     else:
         kernels = bind_all(asked, X, rng)
+        if estimator.center and estimator._has_rows():
+            kernels = {name: near_zero(kernel, X) for name, kernel in kernels.items()}
     if not quiet:
         advice.on_kernels(kernels, X if landmarks is None else some_rows(X, rng), rng)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())

@@ -238,10 +238,10 @@ default="auto"
 
         The rows of the fit, or the landmarks in their place; of a linear kernel.
         """
-        if not hasattr(self, "landmarks_"):
-            return self._X_fit, self._extension.V
-        X, W = self._extension.rows_of_expansion()
         assert self.kernel_ is not None
+        if not hasattr(self, "landmarks_"):
+            return self.kernel_.factor(self._X_fit), self._extension.V
+        X, W = self._extension.rows_of_expansion()
         return self.kernel_.factor(X), W  # less its origin
 
     def _read(self, X: Any, *, reset: bool, least: int | None = None) -> Any:

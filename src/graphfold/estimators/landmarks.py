@@ -21,6 +21,10 @@ from graphfold.model.landmarks import CHOICES, choose_landmarks
 from graphfold.model.memory import N_PROBES
 from graphfold.stores import is_sparse
 
+#: rows looked at, and how many times farther from zero than from each other rows may
+#: lie before the linear kernel is taken about their mean
+LOOKED_AT, FAR = 1000, 10.0
+
 
 @dataclass(frozen=True)
 class Landmarks:
@@ -195,6 +199,23 @@ def _about(kernel: Kernel, rows: Any) -> Kernel:
     if isinstance(kernel, Linear):
         return Linear(shift=np.asarray(rows.mean(axis=0)))
     return kernel
+
+
+def near_zero(kernel: Kernel, X: Any) -> Kernel:
+    """The linear kernel about the mean of rows that lie far from zero.
+
+    Products of columns around 1e6 lose twelve digits of the centred kernel, which is
+    the same about any point.
+    """
+    known = isinstance(kernel, Linear) and kernel.shift is None
+    if not known or not isinstance(X, np.ndarray):
+        return kernel
+    some = X[:: -(-X.shape[0] // LOOKED_AT)].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not moved
+        middle = some.mean(axis=0)
+        spread = np.linalg.norm(some - middle) / np.sqrt(len(some))
+        is_far = np.linalg.norm(middle) > FAR * spread
+    return _about(kernel, X) if is_far else kernel
 
 
 def landmarks_of(

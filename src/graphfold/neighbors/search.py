@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.neighbors.cells import largest_size, power_of_two
 from graphfold.progress import counted
 from graphfold.threads import openmp_without_parent
 
@@ -22,6 +23,8 @@ METRICS = (
 )
 #: scikit-learn has no search by these among sparse rows
 _DENSE_METRICS = ("chebyshev", "hamming", "jaccard")
+#: those that square entries, which must neither overflow nor vanish
+_SQUARED = ("euclidean", "cosine", "correlation")
 _STRIP_BYTES = 2**26
 #: numbers read for one block of an exact search, a fraction of a second; its rows are
 #: a multiple of this; choosing the nearest costs as much as so many more columns
@@ -32,6 +35,9 @@ _SLOWER = 8
 _ROWS_OF_TREE = 2**6
 #: columns up to which a tree pays
 _MOST_OF_TREE = 15
+#: rows whose medians say where the data lie, and how many times farther from zero than
+#: from each other rows may lie before products of them lose digits worth keeping
+_LOOKED_AT, _FAR = 1000, 10.0
 
 
 def nearest_rows(
@@ -42,6 +48,16 @@ def nearest_rows(
     Without ``among`` the rows of X search each other, and none finds itself.
     Cosine and correlation distances are 1 - similarity.
     """
+    scale = bearable_scale(X, among) if metric in _SQUARED else 1.0
+    if scale != 1.0:
+        X, among = X / scale, None if among is None else among / scale
+    distances, indices = _nearest_rows(X, k, metric, among, n_jobs)
+    return distances * scale if metric == "euclidean" else distances, indices
+
+
+def _nearest_rows(
+    X: Any, k: int, metric: str, among: Any, n_jobs: Any
+) -> tuple[Array, Array]:
     # imported here: it would double the import time of the package
     from sklearn.neighbors import NearestNeighbors
 
@@ -59,6 +75,7 @@ def nearest_rows(
         search = NearestNeighbors(
             n_neighbors=k, metric="euclidean", algorithm="brute", n_jobs=n_jobs
         )
+        reference, queries = _near_zero(reference, queries)
         distances, indices = _block_by_block(search.fit(reference), queries, reference)
         return distances**2 / 2, indices
     if metric in _DENSE_METRICS:
@@ -72,7 +89,47 @@ def nearest_rows(
         n_neighbors=k, metric=metric, algorithm=algorithm, n_jobs=n_jobs
     )
     queries = None if among is None else X
+    if metric == "euclidean" and algorithm == "brute":
+        reference, queries = _near_zero(reference, queries)
     return _block_by_block(search.fit(reference), queries, reference)
+
+
+def bearable_scale(X: Any, among: Any = None) -> float:
+    """1, or a power of two to divide rows by whose squares leave the range of floats.
+
+    Rows of 1e160 would all be infinitely far apart, rows of 1e-170 all equal.
+    """
+    tables = [X.data if sp.issparse(X) else X]
+    if among is not None:
+        tables.append(among.data if sp.issparse(among) else among)
+    if any(table.dtype.kind != "f" for table in tables):
+        return 1.0
+    size = max(largest_size(table) for table in tables)
+    root = float(np.sqrt(np.finfo(tables[0].dtype).max))
+    if not 0 < size < np.inf or 1e3 / root < size < root / 1e3:
+        return 1.0
+    return power_of_two(size)
+
+
+def _near_zero(reference: Any, queries: Any) -> tuple[Any, Any]:
+    """Rows less a common shift where they lie far from zero; others as they are.
+
+    A product of tables gives |x - y|^2 as |x|^2 - 2 x'y + |y|^2, whose rounding is that
+    of the largest part: columns around 1e6 would leave four digits of a distance. The
+    shift is a median that is an entry of its column: one row that lies far out does
+    not move it, and subtracting it from what is near rounds nothing.
+    """
+    if sp.issparse(reference):
+        return reference, queries
+    n = reference.shape[0]
+    some = np.asarray(reference[:: -(-n // _LOOKED_AT)])
+    middle = (len(some) - 1) // 2
+    shift = np.partition(some, middle, axis=0)[middle]
+    away = np.linalg.norm(some.astype(np.float64) - shift, axis=1)
+    size = np.linalg.norm(shift.astype(np.float64))
+    if size <= _FAR * np.median(away):
+        return reference, queries
+    return reference - shift, None if queries is None else queries - shift
 
 
 def _block_by_block(search: Any, queries: Any, reference: Any) -> tuple[Array, Array]:

@@ -34,6 +34,8 @@ SOLVERS = tuple(_SOLVERS)
 SMALL = 1000
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
+#: sizes of M, by the bytes of a number, that solvers take as they are
+BEARABLE = {4: (1e-10, 1e14), 8: (1e-100, 1e100)}
 #: rounds after which the pace of a Krylov solve is judged, and how many it may take
 JUDGED_AFTER, MOST_ROUNDS = 12, 75
 
@@ -130,8 +132,9 @@ def top_eigenpairs(
     array([3., 1.])
     """
     choice = choose_solver(M.n, d, solver)
+    unit = _unit(M)
     request = Request(
-        M=M,
+        M=M if unit == 1.0 else (1.0 / unit) * M,
         d=d,
         tol=default_tolerance(M.dtype) if tol is None else float(tol),
         max_iter=300 if max_iter is None else max_iter,
@@ -140,7 +143,7 @@ def top_eigenpairs(
         start=start,
         needed=d if needed is None else needed,
         observer=observer,
-        bottom=bottom,
+        bottom=None if bottom is None else bottom / unit,
     )
     with stage(name, unit="round") as step:
         request = replace(request, observer=_Reported(observer, step, stoppable))
@@ -149,7 +152,26 @@ def top_eigenpairs(
             pairs, choice = _krylov_while_it_lasts(request, choice)
         else:
             pairs = _SOLVERS[choice.solver](request)
-    return replace(pairs, solver=choice.solver, reason=choice.reason)
+    return replace(
+        pairs,
+        values=pairs.values * pairs.values.dtype.type(unit),
+        next_value=pairs.next_value * unit,
+        size=pairs.size * unit,
+        solver=choice.solver,
+        reason=choice.reason,
+    )
+
+
+def _unit(M: SymmetricOperator) -> float:
+    """1, or a power of two to measure M in, where squares of its products overflow.
+
+    Nor must squares of residuals vanish: they would pass for convergence.
+    """
+    size = max(abs(end) for end in M.bounds())
+    low, high = BEARABLE[np.dtype(M.dtype).itemsize]
+    if not 0 < size < np.inf or low < size < high:
+        return 1.0
+    return float(2.0 ** np.round(np.log2(size)))
 
 
 def _krylov_while_it_lasts(

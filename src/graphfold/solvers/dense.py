@@ -31,7 +31,8 @@ def lapack(request: Request) -> Eigenpairs:
         values, vectors = values[n - ahead :], vectors[:, n - ahead :]
     after = float(values[0]) if ahead > d else np.nan
     values, vectors = values[::-1][:d].copy(), vectors[:, ::-1][:, :d].copy()
-    size = np.abs(values).max(initial=0.0)
+    # no eigenvalue at the top of -L says how large L is; its largest entry does
+    size = max(np.abs(values).max(initial=0.0), np.abs(matrix).max(initial=0.0))
     _, residuals = relative_residuals(matrix @ vectors, vectors, values, size)
     request.observe(1, float(residuals.max()))
     # backward stable: its residual is as small as the arithmetic allows

@@ -118,5 +118,6 @@ def relative_residuals(
 ) -> tuple[Array, Array]:
     """The residual block M V - V diag(values) and its column norms relative to M."""
     block = MV - V * values.astype(V.dtype)
-    norms = np.linalg.norm(block, axis=0) / (size or 1.0)
+    # divided before they are squared: squares of 1e160 overflow, in float32 of 1e20
+    norms = np.linalg.norm(block / block.dtype.type(size or 1.0), axis=0)
     return block, norms

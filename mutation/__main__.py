@@ -24,6 +24,10 @@ TESTS = (
 )
 # peaks of memory, each in a process of its own, which would not know the mutant
 LEFT_OUT = ("tests/model/test_budget.py",)
+QUIETLY = (
+    *("-q", "-s", "--tb=no", "-o", "addopts=", "--import-mode=importlib"),
+    *("-pno:cacheprovider", "-pno:faulthandler", "-pno:xdist", "-pno:doctest"),
+)
 FIXED = {
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -33,6 +37,7 @@ FIXED = {
 
 
 def main() -> None:
+    """In a copy of the repository: nothing is left in the tree but the report."""
     arguments = parse()
     if os.environ.get("MUTATION_WORK") is None:
         with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
@@ -53,6 +58,7 @@ def main() -> None:
 
 
 def parse() -> argparse.Namespace:
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="JSON to write")
     parser.add_argument("--share", type=float, default=1.0, help="of each module")
@@ -84,6 +90,7 @@ def fresh_copy(work: Path) -> Path:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Make mutants, try them and write the report; the working folder is the copy."""
     import pytest
 
     from mutation import report
@@ -122,8 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
         [
             *TESTS,
             *(f"--ignore={name}" for name in LEFT_OUT),
-            *"-q -s --tb=no -p no:cacheprovider -p no:faulthandler -p no:xdist".split(),
-            *"-p no:doctest -o addopts= --import-mode=importlib".split(),
+            *QUIETLY,
         ],
         plugins=[trials],
     )

@@ -1,4 +1,4 @@
-"""Which lines each test runs and how long it takes, measured in a process of its own."""
+"""Which lines each test runs, and how long it takes in a process of its own."""
 
 from __future__ import annotations
 

@@ -132,20 +132,14 @@ class Visitor(MutationVisitor):
         chain = [node]
         while not isinstance(chain[-1], cst.Module):
             chain.append(self.get_metadata(ParentNodeProvider, chain[-1]))
-        names = [
-            n.name.value for n in chain if isinstance(n, cst.FunctionDef | cst.ClassDef)
-        ]
         outer = [n for n in chain if isinstance(n, cst.FunctionDef)]
         if not outer:
             return None  # in the body of a module or class: run once, at import
         top = chain[chain.index(outer[-1]) :]
-        names = [
-            n.name.value for n in top if isinstance(n, cst.FunctionDef | cst.ClassDef)
-        ]
+        named = [n for n in top if isinstance(n, cst.FunctionDef | cst.ClassDef)]
+        function = ".".join(n.name.value for n in reversed(named))
         span = self.get_metadata(WhitespaceInclusivePositionProvider, node)
-        return Place(
-            ".".join(reversed(names)), self._lines(chain), span, _is_message(chain)
-        )
+        return Place(function, self._lines(chain), span, _is_message(chain))
 
     def _lines(self, chain: list[cst.CSTNode]) -> tuple[int, int]:
         for node in chain:

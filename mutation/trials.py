@@ -212,9 +212,8 @@ class Trials:
                 self.killers[f"{mutant.file}:{mutant.function}", notes] += 1
             if len(self.verdicts) % 100 == 0:
                 spent = time.monotonic() - began
-                say(
-                    f"{len(self.verdicts)} {Counter(self.verdicts.values())} {spent:.0f} s"
-                )
+                so_far = dict(Counter(self.verdicts.values()))
+                say(f"{len(self.verdicts)} tried in {spent:.0f} s: {so_far}")
 
         lazy: list[tuple[str, Callable[[Any], int]]] = []
         for name, mutant in mutants.items():
@@ -225,7 +224,7 @@ class Trials:
         self._each(lazy, ended)
 
     def _later(self, mutant: Mutant, by_line: Any) -> Callable[[Any], int]:
-        """Choose the tests in the forked process: which have killed is known by then."""
+        """Tests are chosen in the forked process: by then it is known which kill."""
         return lambda notes: self._trial(mutant, self.tests_for(mutant, by_line))(notes)
 
 

@@ -17,16 +17,16 @@ TARGETS = ("graphs", "model")
 TESTS = (
     "tests/graphs",
     "tests/model",
+    "src/graphfold/graphs",
+    "src/graphfold/model",
     "tests/estimators",
-    "tests/contract",
-    "tests/test_small_parts.py",
-    "tests/test_io.py",
 )
 # peaks of memory, each in a process of its own, which would not know the mutant
 LEFT_OUT = ("tests/model/test_budget.py",)
 QUIETLY = (
     *("-q", "-s", "--tb=no", "-o", "addopts=", "--import-mode=importlib"),
-    *("-pno:cacheprovider", "-pno:faulthandler", "-pno:xdist", "-pno:doctest"),
+    "--doctest-modules",
+    *("-pno:cacheprovider", "-pno:faulthandler", "-pno:xdist"),
 )
 FIXED = {
     "PYTHONHASHSEED": "0",

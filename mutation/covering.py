@@ -79,11 +79,11 @@ class Coverage:
         kept = {"version": self.version, "files": self.files, "tests": tests}
         self.path.write_text(json.dumps(kept))
 
-    def by_line(self) -> dict[tuple[str, int], list[str]]:
-        """Tests that pass and run a line."""
+    def by_line(self, slow: float) -> dict[tuple[str, int], list[str]]:
+        """Tests that run a line, pass, and take fewer than ``slow`` CPU seconds."""
         found: dict[tuple[str, int], list[str]] = {}
         for test, known in self.tests.items():
-            if known.outcome == "passed":
+            if known.outcome == "passed" and known.seconds < slow:
                 for file, lines in known.lines.items():
                     for line in lines:
                         found.setdefault((file, line), []).append(test)

@@ -23,7 +23,7 @@ import pytest
 from mutation.covering import Coverage, Covered, traced
 from mutation.mutants import Mutant
 
-SLOW = 1.5  # CPU seconds: a test that takes longer takes no part
+SLOW = 1.0  # CPU seconds: a test that takes longer takes no part
 BUDGET = 1.5  # CPU seconds of tests that a mutant meets, the cheapest first
 EXAMPLES = 25  # of a hypothesis property
 MEMORY = 6 * 2**30  # bytes of address space on top of what the imports take
@@ -160,7 +160,7 @@ class Trials:
             if code:
                 say(f"control {name}: exit {code}, {notes}")
 
-        by_line = self.coverage.by_line()
+        by_line = self.coverage.by_line(SLOW)
         work = [
             (name, self._trial(None, self.tests_for(mutant, by_line)))
             for name, mutant in chosen.items()
@@ -201,7 +201,7 @@ class Trials:
         return trial
 
     def _try_all(self) -> None:
-        by_line = self.coverage.by_line()
+        by_line = self.coverage.by_line(SLOW)
         mutants = {mutant.name: mutant for mutant in self.mutants}
         began = time.monotonic()
 

@@ -19,7 +19,20 @@ TESTS = (
     "tests/model",
     "src/graphfold/graphs",
     "src/graphfold/model",
-    "tests/estimators",
+    # whole fits, the cheaper ones: they run what no test of a part does
+    *(
+        f"tests/estimators/test_{subject}.py"
+        for subject in (
+            "against_references",
+            "auto_strength",
+            "axes",
+            "errors",
+            "graph_kernel_pca",
+            "landmarks",
+            "rows",
+            "special_cases",
+        )
+    ),
 )
 # peaks of memory, each in a process of its own, which would not know the mutant
 LEFT_OUT = ("tests/model/test_budget.py",)
@@ -140,11 +153,17 @@ def run(arguments: argparse.Namespace) -> None:
 def sample(found: list, arguments: argparse.Namespace, earlier: dict | None) -> list:
     """A share of the mutants of a module; a larger share holds a smaller one."""
     if earlier is not None:
-        names = {entry["id"] for entry in earlier["survivors"]}
-        return [mutant for mutant in found if mutant.name in names]
+        # by what they change: numbers of mutants move when code does
+        left = {change(**entry) for entry in earlier["survivors"]}
+        return [m for m in found if change(m.name, m.before, m.after) in left]
     shuffled = random.Random(arguments.seed).sample(found, len(found))
     taken = {m.name for m in shuffled[: round(arguments.share * len(found) + 0.4999)]}
     return [mutant for mutant in found if mutant.name in taken]
+
+
+def change(id: str, before: str, after: str, **_: object) -> tuple[str, str, str]:
+    """A mutant without its number."""
+    return id.rpartition(":")[0], before, after
 
 
 if __name__ == "__main__":

@@ -208,6 +208,8 @@ class Trials:
         def ended(name: str, code: int, notes: Any) -> None:
             mutant = mutants[name]
             self.verdicts[name] = verdict(code)
+            with open(self.out / "verdicts.txt", "a") as log:  # to be read meanwhile
+                log.write(f"{self.verdicts[name]}\t{name}\t{notes}\n")
             if notes:
                 self.killers[f"{mutant.file}:{mutant.function}", notes] += 1
             if len(self.verdicts) % 100 == 0:

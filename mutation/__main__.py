@@ -137,7 +137,8 @@ def run(arguments: argparse.Namespace) -> None:
         for path in sorted((copy / "tests").rglob("*.py"))
     }
     coverage.forget_changed(tests)
-    trials = Trials(root, chosen, coverage, arguments.jobs)
+    again = earlier is not None
+    trials = Trials(root, chosen, coverage, arguments.jobs, only_new_tests=again)
     pytest.main(
         [
             *TESTS,

@@ -33,10 +33,18 @@ class Trials:
     """The loop of pytest, with what it needs and what it found."""
 
     def __init__(
-        self, root: Path, mutants: list[Mutant], coverage: Coverage, jobs: int
+        self,
+        root: Path,
+        mutants: list[Mutant],
+        coverage: Coverage,
+        jobs: int,
+        *,
+        only_new_tests: bool = False,
     ) -> None:
+        """``only_new_tests``: those measured before have met these mutants already."""
         self.root, self.mutants, self.coverage = root, mutants, coverage
         self.jobs = jobs
+        self.met = set(coverage.tests) if only_new_tests else set()
         self.verdicts: dict[str, str] = {}
         self.controls: dict[str, str] = {}
         self.failed = False
@@ -175,6 +183,7 @@ class Trials:
         """Tests that run the changed statement, as many as the budget allows."""
         lines = range(mutant.first_line, mutant.last_line + 1)
         found = {t for line in lines for t in by_line.get((mutant.file, line), [])}
+        found -= self.met
         cost = self.coverage.tests
         where = f"{mutant.file}:{mutant.function}"
 
@@ -222,7 +231,9 @@ class Trials:
             if self.tests_for(mutant, by_line):
                 lazy.append((name, self._later(mutant, by_line)))
             else:
-                self.verdicts[name] = "no tests"
+                lines = range(mutant.first_line, mutant.last_line + 1)
+                known = any((mutant.file, line) in by_line for line in lines)
+                self.verdicts[name] = "survived" if known else "no tests"
         self._each(lazy, ended)
 
     def _later(self, mutant: Mutant, by_line: Any) -> Callable[[Any], int]:

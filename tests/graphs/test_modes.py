@@ -133,3 +133,15 @@ def test_other_columns_and_other_rows_change_nothing(present, seed):
     other[~np.array(present), START:STOP] = 7.0
     assert_array_equal(mode.build(other).to_scipy().toarray(), before)
     assert_array_equal(before, before.T)
+
+
+def test_a_mode_hands_on_dense_columns_where_asked(rng):
+    X = sp.csr_array(np.hstack([rng.random((6, 3)), np.ones((6, 1))]))
+    for dense in (False, True):
+        mode = ModeGraph(NeighborGraph(2), 0, 3, 3, dense=dense)
+        values, rows = mode._rows(X)
+        assert sp.issparse(values) != dense
+        assert values.shape == (6, 3)
+        assert_array_equal(rows, np.arange(6))
+    plain = ModeGraph(NeighborGraph(2), 0, 3, 3, dense=True)._rows(X.toarray())[0]
+    assert isinstance(plain, np.ndarray)

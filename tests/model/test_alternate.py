@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphfold.model.alternate import alternate, best_weights, equal_weights
+from graphfold.model import alternate as module
+from graphfold.model.alternate import (
+    alternate,
+    best_weights,
+    equal_weights,
+    solved,
+)
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
 from graphfold.operators import Dense
@@ -159,3 +165,94 @@ def test_float32_learns_the_same_weights():
     assert found.pairs.vectors.dtype == np.float32
     assert_allclose(found.problem.theta, wide.theta, atol=1e-4)
     assert (np.diff(found.objective_trace) >= -1e-5 * found.objective_trace[-1]).all()
+
+
+@pytest.mark.parametrize("norm", [1.2, 1.5, 2.0, 3.0, 6.0])
+def test_weights_reach_the_bound_of_hoelder(norm, rng):
+    """The largest w't over the unit ball of p is the norm of t+ with 1/p + 1/q = 1."""
+    shares = rng.standard_normal(6)
+    weights = best_weights(shares, norm)
+    positive = np.maximum(shares, 0)
+    q = norm / (norm - 1)
+    assert weights @ shares == pytest.approx(np.sum(positive**q) ** (1 / q))
+    assert np.sum(weights**norm) ** (1 / norm) == pytest.approx(1.0)
+    assert (weights[shares <= 0] == 0).all()
+
+
+def test_equal_weights_are_of_unit_norm():
+    assert_allclose(equal_weights(4), [0.5] * 4)
+    assert_allclose(equal_weights(4, 1.0), [0.25] * 4)
+    assert equal_weights(0).shape == (0,)
+    assert_allclose(best_weights(np.array([2.0, 2.0, 1.0]), 1.0), [0.5, 0.5, 0.0])
+
+
+def test_weights_that_stay_are_solved_for_once(rng):
+    problem = random_problem(rng)
+    found = solved(problem, 3, solver="lapack")
+    assert found.problem is problem
+    assert found.converged
+    assert (found.n_rounds, found.coordinates) == (1, None)
+    (objective,) = found.objective_trace
+    values = np.linalg.eigvalsh(problem.operator().to_dense())
+    assert objective == pytest.approx(values[::-1][:3].sum())
+    assert objective == pytest.approx(problem.objective(found.pairs.vectors))
+
+
+def test_weights_are_put_back_on_the_ball():
+    on_the_ball = module._on_the_ball
+    assert_allclose(on_the_ball(np.array([3.0, -1.0, 4.0]), 2.0), [0.6, 0, 0.8])
+    assert_allclose(on_the_ball(np.array([3.0, -1.0, 1.0]), 1.0), [0.75, 0, 0.25])
+    assert_allclose(on_the_ball(np.array([7.0]), 2.0), [7.0])
+    assert on_the_ball(np.empty(0), 2.0).shape == (0,)
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+@pytest.mark.parametrize("graphs", [True, False])
+@pytest.mark.parametrize("gamma", [0.0, 2.0])
+def test_only_the_weights_asked_for_are_learned(kernels, graphs, gamma, rng):
+    problem = random_problem(rng, gamma=gamma)
+    V = problem.solve(2, solver="lapack").vectors
+    theta, beta = module._next_weights(problem, V, kernels, graphs, 3.0)
+    of_kernels, of_graphs = problem.shares(V)
+    learned = best_weights(of_kernels, 3.0) if kernels else problem.theta
+    assert_allclose(theta, learned)
+    learned = best_weights(of_graphs, 3.0) if graphs and gamma else problem.beta
+    assert_allclose(beta, learned)
+
+
+def test_a_single_term_keeps_its_weight(rng):
+    problem = random_problem(rng, n_kernels=1, n_graphs=1, gamma=1.0)
+    problem = problem.with_weights([0.3], [0.4])
+    V = problem.solve(2, solver="lapack").vectors
+    theta, beta = module._next_weights(problem, V, True, True, 2.0)
+    assert (theta.tolist(), beta.tolist()) == ([0.3], [0.4])
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_no_more_rounds_than_allowed(rounds, rng):
+    problem = random_problem(rng, n=20)
+    seen = []
+    found = alternate(
+        problem,
+        2,
+        solver="lapack",
+        max_rounds=rounds,
+        on_round=lambda number, objective: seen.append((number, objective)),
+    )
+    assert found.n_rounds == rounds
+    assert not found.converged
+    assert [number for number, _ in seen] == list(range(1, rounds + 1))
+    assert_allclose([objective for _, objective in seen], found.objective_trace)
+    # the weights are those that the last vectors were solved with
+    assert found.pairs.values.sum() == pytest.approx(
+        found.problem.objective(found.pairs.vectors)
+    )
+
+
+def test_what_may_be_left_to_move_follows_the_precision():
+    double = random_problem(np.random.default_rng(0))
+    assert module._settled(double, None) == module.SETTLED == 1e-7
+    assert module._settled(double, 1e-12) == pytest.approx(1e-9)
+    assert module._settled(double, 1e-3) == 1e-7
+    K = Term("k", Dense(np.eye(4, dtype=np.float32)))
+    assert module._settled(Problem((K,), (1.0,)), 1e-12) == 1e-5

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from graphfold.model.align import carried_eigenvalues, nearest_rotation
 from graphfold.model.certificate import CHANGE, axis_report
 from graphfold.operators import Dense, Diagonal
-from graphfold.solvers import SOLVERS, top_eigenpairs
+from graphfold.solvers import SOLVERS, Eigenpairs, top_eigenpairs
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -83,3 +83,63 @@ def test_eigenvalues_are_carried_as_rayleigh_quotients(rng):
     T = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     expected = np.diag((V @ T).T @ M @ (V @ T))
     assert_allclose(carried_eigenvalues(values, T), expected)
+
+
+def pairs_of(values, next_value=np.nan, residuals=None, size=10.0):
+    values = np.asarray(values)
+    residuals = np.zeros(len(values)) if residuals is None else np.array(residuals)
+    vectors = np.eye(len(values))
+    return Eigenpairs(
+        values, vectors, residuals, True, 1, 1, size=size, next_value=next_value
+    )
+
+
+def test_gaps_and_turns_by_hand():
+    # gaps 4, 1, 1, 2; a change of 1 % of 10 turns by 2 * 0.1 / gap
+    report = axis_report(pairs_of([9.0, 5.0, 4.0, 2.0], residuals=[0, 0.05, 0.2, 0.1]))
+    assert_allclose(report.eigengaps, [4, 1, 1, 2])
+    assert_allclose(report.turn_bounds, [0.05, 0.2, 0.2, 0.1])
+    assert_allclose(report.solver_turn, [0, 0.5, 1.0, 0.5])
+    assert report.interchangeable == []
+    assert str(report) == (
+        "axis   eigengap   turn at 1 % change\n"
+        "   0          4   sin <= 0.05\n"
+        "   1          1   sin <= 0.2\n"
+        "   2          1   sin <= 0.2\n"
+        "   3          2   sin <= 0.1"
+    )
+
+
+def test_the_one_left_out_has_a_gap_too():
+    report = axis_report(pairs_of([9.0, 5.0], next_value=4.75))
+    assert_allclose(report.eigengaps, [4, 0.25])
+    assert report.interchangeable == [[1, 2]]
+    # an estimate from above may overtake: there is no gap below 0
+    over = axis_report(pairs_of([9.0, 5.0], next_value=6.0))
+    assert_allclose(over.eigengaps, [4, 0])
+    assert_allclose(over.turn_bounds, [0.05, 1.0])
+    assert "   1          0   any" in str(over)
+
+
+def test_axes_of_a_run_are_one_group():
+    limit = 2 * 0.01 * 10 / np.sqrt(0.5)  # where a turn of 45 degrees is possible
+    values = np.cumsum([9, -0.9 * limit, -0.9 * limit, -1.1 * limit, -0.9 * limit])
+    report = axis_report(pairs_of(values))
+    assert report.interchangeable == [[0, 1, 2], [3, 4]]
+    assert "axes 0, 1, 2 are interchangeable" in str(report)
+    assert axis_report(pairs_of([1.0])).interchangeable == []
+
+
+def test_a_matrix_of_zeros_has_size_one():
+    report = axis_report(pairs_of([3.0, 1.0], residuals=[0.5, 0.0], size=0.0))
+    assert_allclose(report.turn_bounds, [0.01, 0.01])
+    assert_allclose(report.solver_turn, [0.25, 0.0])
+
+
+def test_single_precision_is_carried_in_double():
+    values = np.array([3.0, 1.0], dtype=np.float32)
+    assert axis_report(pairs_of(values)).eigengaps.dtype == np.float64
+    T = np.eye(2, dtype=np.float32)
+    assert carried_eigenvalues(values, T).dtype == np.float64
+    Z = np.ones((3, 2), dtype=np.float32) * [[1, 2]]
+    assert nearest_rotation(Z.astype(np.float32), Z).dtype == np.float64

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 
 from graphfold import kernels
 from graphfold.arrays import row_fingerprints
+from graphfold.model import landmarks
 from graphfold.model.landmarks import (
     CHOICES,
     choose_landmarks,
@@ -173,3 +174,63 @@ def test_leverage_prefers_a_small_group_to_a_crowd(rng):
     scores = leverage_scores(KERNEL[0], X, X[::4])
     is_rare = X[:, 0] > 5
     assert scores[is_rare].mean() > 5 * scores[~is_rare].mean()
+
+
+def splitmix(number):
+    """The mixing of SplitMix64, in integers of Python."""
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB % 2**64
+    return number ^ (number >> 31)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31 - 1])
+def test_ranks_are_those_of_splitmix(seed):
+    numbers = [0, 1, 2**63, 2**64 - 1, 12345678901234567890]
+    found = landmarks.hash_ranks(np.array(numbers, dtype=np.uint64), seed)
+    step = 0x9E3779B97F4A7C15 * (seed + 1)
+    assert found.tolist() == [splitmix((n + step) % 2**64) for n in numbers]
+
+
+def test_uniform_rows_are_the_first_by_rank():
+    marks = np.array([7, 3, 7, 9, 3, 5], dtype=np.uint64)
+    ranks = landmarks.hash_ranks(marks, 4).tolist()
+    distinct = sorted({1, 0, 3, 5}, key=lambda i: ranks[i])  # the first of each
+    for count in (1, 3, 4, 99):
+        found = landmarks.uniform_rows(marks, count, 4)
+        assert found.tolist() == distinct[:count]
+
+
+def test_fingerprints_that_are_known_are_used(rng):
+    X = rng.standard_normal((30, 2))
+    marks = np.arange(30, dtype=np.uint64)
+    seed = int(np.random.default_rng(5).integers(2**31))
+    found = landmarks.choose_landmarks(
+        X, 4, "uniform", [], np.random.default_rng(5), marks
+    )
+    assert found.tolist() == landmarks.uniform_rows(marks, 4, seed).tolist()
+
+
+def test_candidates_are_drawn_by_their_leverage(rng):
+    kernel = kernels.Gaussian(0.5)
+    rows = rng.standard_normal((40, 2))
+    rows[:30] *= 0.01  # a crowd
+    found = landmarks.best_candidates(
+        rows, 5, "leverage", [kernel], np.random.default_rng(3), 0
+    )
+    bound = kernel.bind(rows, np.random.default_rng(3))
+    scores = landmarks.leverage_scores(bound, rows, rows[:10])
+    expected = np.random.default_rng(3).choice(
+        40, 5, replace=False, p=scores / scores.sum()
+    )
+    assert found.tolist() == expected.tolist()
+    single = landmarks.leverage_scores(
+        kernel, rows.astype(np.float32), rows[:10].astype(np.float32)
+    )
+    assert single.dtype == np.float64
+    assert np.allclose(single, scores, atol=1e-4)
+
+
+def test_rows_of_no_size_have_some_leverage():
+    zeros = np.zeros((4, 2))
+    found = landmarks.leverage_scores(kernels.Linear(), zeros, zeros[:2])
+    assert found.tolist() == [1e-12] * 4

@@ -67,3 +67,59 @@ def test_zero_stays_unless_beaten_by_more_than_chance(noise, chosen):
     assert found.standard_errors[1] == pytest.approx(expected)
     assert f"{found.chosen:8.3g}" in str(found)
     assert str(found).count("<- chosen") == 1
+
+
+def test_scores_are_told_strength_by_strength():
+    scores = np.array([[0.1, 0.3], [0.5, 0.7]])
+    found = path.decide([0.0, 0.03], scores, "edges")
+    assert_allclose(found.mean_scores, [0.2, 0.6])
+    assert_allclose(found.gains, [0.0, 0.4])
+    assert_allclose(found.standard_errors, [0.0, 0.0], atol=1e-12)
+    assert (found.chosen, found.scored_by) == (0.03, "edges")
+    assert str(found) == (
+        "strength   edges foretold   gain over 0\n"
+        "       0             0.2000   +0.0000 (0.0000)\n"
+        "    0.03             0.6000   +0.4000 (0.0000)  <- chosen"
+    )
+
+
+def test_one_fold_has_no_spread():
+    found = path.decide([0.0, 1.0, 2.0], np.array([[0.1], [0.4], [0.3]]), "columns")
+    assert_allclose(found.standard_errors, np.zeros(3))
+    assert found.chosen == 1.0
+    even = path.decide([0.0, 1.0], np.array([[0.1, 0.1], [0.1, 0.1]]), "columns")
+    assert even.chosen == 0.0
+
+
+@pytest.mark.parametrize("times", [1.9, 2.1])
+def test_two_standard_errors_are_asked_for(times):
+    differences = np.array([1.0, -1.0, 1.0, -1.0])
+    error = differences.std(ddof=1) / 2
+    scores = np.vstack([np.zeros(4), differences + times * error])
+    assert path.decide([0.0, 5.0], scores, "columns").chosen == (5.0 * (times > 2))
+
+
+def test_columns_that_do_not_vary_are_not_foretold(rng):
+    V = np.linalg.qr(rng.standard_normal((20, 2)))[0]
+    folds = path.folds(20, 4, rng)
+    assert path.foretold_variance(V, np.zeros((20, 3)), folds) == [0.0] * 4
+
+
+def test_directions_have_length_one_and_the_constant_among_them():
+    V = np.array([[0.5, 0.0], [0.0, -0.5], [0.5, 0.5], [0.0, 0.0]])
+    # four rows: V times 2 has unit variance
+    expected = [[1, 0, 1], [0, -1, 1], [1, 1, 1], [0, 0, 1]]
+    expected = [np.array(row) / np.linalg.norm(row) for row in expected]
+    found = path.directions(V.astype(np.float32))
+    assert_allclose(found, expected)
+    assert found.dtype == np.float64
+
+
+def test_pairs_have_ends_as_often_as_edges_have_them():
+    # a hub of 20 leaves: half of all ends are the hub's
+    A = np.zeros((41, 41))
+    A[0, 1:21] = A[1:21, 0] = 1
+    pairs = path.pairs_without_edge(sp.csr_array(A), 50, np.random.default_rng(0))
+    assert (pairs > 0).all()  # every pair with the hub is an edge
+    assert (pairs <= 20).all()  # nobody without an edge
+    assert 0 < len(pairs) <= 50

@@ -137,7 +137,7 @@ def from_edge_index(
     labels = None if nodes is None else as_labels(nodes)
     if labels is not None and num_nodes is None:
         num_nodes = len(labels)
-    largest = int(ends.max(initial=-1))
+    largest = int(ends.max()) if ends.size else -1  # unsigned ones have no -1
     least = max(largest + 1, 1)
     if num_nodes is None:
         num_nodes = least

@@ -94,7 +94,7 @@ class StrengthPath:
 def standard_errors(scores: Array) -> Array:
     """Standard error of the mean difference to the first row of scores."""
     differences = scores - scores[0]
-    spread = differences.std(axis=1, ddof=1) if scores.shape[1] > 1 else 0.0
+    spread = differences.std(axis=1, ddof=min(1, scores.shape[1] - 1))  # 0 of one fold
     return np.asarray(spread / np.sqrt(scores.shape[1]))
 
 

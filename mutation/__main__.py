@@ -1,0 +1,171 @@
+"""``python -m mutation``: mutants of the model and the graphs, against the tests."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parent.parent
+TARGETS = ("graphs", "model")
+TESTS = (
+    "tests/graphs",
+    "tests/model",
+    "src/graphfold/graphs",
+    "src/graphfold/model",
+    # whole fits, the cheaper ones: they run what no test of a part does
+    *(
+        f"tests/estimators/test_{subject}.py"
+        for subject in (
+            "against_references",
+            "auto_strength",
+            "axes",
+            "errors",
+            "graph_kernel_pca",
+            "landmarks",
+            "rows",
+            "special_cases",
+        )
+    ),
+)
+# peaks of memory, each in a process of its own, which would not know the mutant
+LEFT_OUT = ("tests/model/test_budget.py",)
+QUIETLY = (
+    *("-q", "-s", "--tb=no", "-o", "addopts=", "--import-mode=importlib"),
+    "--doctest-modules",
+    *("-pno:cacheprovider", "-pno:faulthandler", "-pno:xdist"),
+)
+FIXED = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def main() -> None:
+    """In a copy of the repository: nothing is left in the tree but the report."""
+    arguments = parse()
+    if os.environ.get("MUTATION_WORK") is None:
+        with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+            work = arguments.work or Path(folder)
+            work.mkdir(parents=True, exist_ok=True)
+            copy = fresh_copy(work)
+            paths = os.pathsep.join([str(copy), str(copy / "src")])
+            environment = {
+                **os.environ,
+                **FIXED,
+                "MUTATION_WORK": str(work),
+                "MUTATION_OUT": str(arguments.out.resolve()),
+                "PYTHONPATH": paths,
+            }
+            command = [sys.executable, "-m", "mutation", *sys.argv[1:]]
+            sys.exit(subprocess.run(command, cwd=copy, env=environment).returncode)
+    run(arguments)
+
+
+def parse() -> argparse.Namespace:
+    """The arguments of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="JSON to write")
+    parser.add_argument("--share", type=float, default=1.0, help="of each module")
+    parser.add_argument("--seed", type=int, default=0, help="of the share taken")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--work", type=Path, help="folder to keep measurements in")
+    parser.add_argument("--again", type=Path, help="only survivors of this JSON")
+    return parser.parse_args()
+
+
+def fresh_copy(work: Path) -> Path:
+    """The files of the repository as they are now, elsewhere."""
+    copy = work / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+    names = subprocess.run(listed, cwd=REPOSITORY, capture_output=True, check=True)
+    for name in names.stdout.decode().split("\0"):
+        source = REPOSITORY / name
+        if name and source.is_file():
+            target = copy / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--abbrev=12"],
+        cwd=REPOSITORY, capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    (copy / "commit.txt").write_text(commit.stdout.strip())
+    return copy
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Make mutants, try them and write the report; the working folder is the copy."""
+    import pytest
+
+    from mutation import report
+    from mutation.covering import Coverage
+    from mutation.mutants import mutants_of
+    from mutation.trials import Trials
+
+    copy = Path.cwd()
+    root = copy / "src" / "graphfold"
+    files = [
+        str(path.relative_to(root))
+        for target in TARGETS
+        for path in sorted((root / target).glob("*.py"))
+    ]
+    everything, messages = [], {}
+    for file in files:
+        found, messages[file] = mutants_of(root, file)
+        everything.append(found)
+    earlier = report.read(arguments.again) if arguments.again else None
+    chosen = [
+        mutant for found in everything for mutant in sample(found, arguments, earlier)
+    ]
+    print(f"{sum(map(len, everything))} mutants, {len(chosen)} to try", file=sys.stderr)
+
+    version = hashlib.sha256(
+        "".join((root / file).read_text() for file in files).encode()
+    ).hexdigest()
+    coverage = Coverage(Path(os.environ["MUTATION_WORK"]) / "coverage.json", version)
+    tests = {
+        str(path.relative_to(copy)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((copy / "tests").rglob("*.py"))
+    }
+    coverage.forget_changed(tests)
+    again = earlier is not None
+    trials = Trials(root, chosen, coverage, arguments.jobs, only_new_tests=again)
+    pytest.main(
+        [
+            *TESTS,
+            *(f"--ignore={name}" for name in LEFT_OUT),
+            *QUIETLY,
+        ],
+        plugins=[trials],
+    )
+    out = Path(os.environ["MUTATION_OUT"])
+    report.write(out, everything, messages, trials, earlier, arguments)
+
+
+def sample(found: list, arguments: argparse.Namespace, earlier: dict | None) -> list:
+    """A share of the mutants of a module; a larger share holds a smaller one."""
+    if earlier is not None:
+        # by what they change: numbers of mutants move when code does
+        left = {change(**entry) for entry in earlier["survivors"]}
+        return [m for m in found if change(m.name, m.before, m.after) in left]
+    shuffled = random.Random(arguments.seed).sample(found, len(found))
+    taken = {m.name for m in shuffled[: round(arguments.share * len(found) + 0.4999)]}
+    return [mutant for mutant in found if mutant.name in taken]
+
+
+def change(id: str, before: str, after: str, **_: object) -> tuple[str, str, str]:
+    """A mutant without its number."""
+    return id.rpartition(":")[0], before, after
+
+
+if __name__ == "__main__":
+    main()

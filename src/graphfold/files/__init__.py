@@ -1,21 +1,22 @@
 """Files of the shell: tables, graphs, pairs and labels in, embeddings out.
 
-==========  ==================================================================
-paths       which format a path means; missing files, folders and packages
-names       names of rows and nodes in arrays
-text        columns of csv and tsv files, read fast; bad cells named by line
-arrays      npy, npz, mtx
-matrix_market, graphml  what a file claims, before a library believes it
-annotated   h5ad, zarr
-tables      ``read_table``: numbers, names of rows, columns set aside
-graphs      ``read_graph``: edge lists, matrices, graphml, obsp
-pairs       ``read_pairs``, ``read_links``: must-link and cannot-link
-columns     ``read_column``: classes or texts, one for each row
-writing     ``write_table``
-partitions  ``read_parts``, ``write_parts``: tables that Dask's workers read and write
-edge_parts  ``read_graph_for_parts``: graphs for such tables
-pieces      row groups of parquet files
-==========  ==================================================================
+=============  ======================================================================
+paths          which format a path means; missing files, folders and packages
+names          names of rows and nodes in arrays
+text           columns of csv and tsv files, read fast; bad cells named by line
+arrays         npy, npz, mtx
+matrix_market  what a mtx file claims, before SciPy believes it
+graphml        XML without tricks, before networkx sees it
+annotated      h5ad, zarr
+tables         ``read_table``: numbers, names of rows, columns set aside
+graphs         ``read_graph``: edge lists, matrices, graphml, obsp
+pairs          ``read_pairs``, ``read_links``: must-link and cannot-link
+columns        ``read_column``: classes or texts, one for each row
+writing        ``write_table``
+partitions     ``read_parts``, ``write_parts``: tables that Dask's workers read, write
+edge_parts     ``read_graph_for_parts``: graphs for such tables
+pieces         row groups of parquet files
+=============  ======================================================================
 """
 
 from graphfold.files.arrays import is_model, read_matrix

@@ -21,6 +21,7 @@ from graphfold.files.paths import Place, reading
 #: files beyond this many bytes stay on disk, and are read by blocks of rows
 STAYS_ON_DISK = 2**28
 _NAMES = ("X", "embedding")
+_SPARSE = {"format", "shape", "data"}
 
 
 def read_matrix(place: Place) -> Any:
@@ -82,7 +83,7 @@ def _of_npz(place: Place, content: Archive) -> tuple[Any, Any]:
         raise FileError(
             f"{place} is a saved model, not a table: graphfold view and report read it"
         )
-    if "indptr" in names or ("row" in names and "col" in names) or "format" in names:
+    if "indptr" in names or {"row", "col"} <= {*names} or {*names} >= _SPARSE:
         return _sparse_of(content), None
     wanted = next((name for name in _NAMES if name in names), None)
     if wanted is None and len(names) != 1:

@@ -23,6 +23,7 @@ from graphfold.estimators.mode_tables import (
     is_missing,
     kind_of,
 )
+from graphfold.estimators.reading import refuse_too_large
 from graphfold.graphs import GraphRecipe, NeighborGraph
 from graphfold.neighbors.search import METRICS
 
@@ -191,6 +192,8 @@ def encode_modes(modes: list[Mode], tables: Mapping[str, Any]) -> tuple[int, Any
         )
     presence = np.column_stack(present).astype(dtype)
     parts = [*numbers, presence]
+    for part in parts:
+        refuse_too_large(part)
     if any(sp.issparse(part) for part in parts):
         return n, sp.csr_array(sp.hstack(parts))
     return n, np.hstack(parts)

@@ -141,13 +141,15 @@ class RobustGraphPCA(RobustEmbedding):
         self.sparsity_ = float(default if self.sparsity is None else self.sparsity)
         if graph is None:
             graph = Graph._unchecked(sp.csr_array((n, n)))
+        unit = data.unit  # of the three terms the graph's alone is quadratic in it
         problem = RobustProblem(
-            data,
+            data.over(unit),
             laplacian(graph, self.laplacian, data.X.dtype),
             self.sparsity_,
-            self.sparsity_ * float(self.graph_strength),
+            self.sparsity_ * float(self.graph_strength) * unit,
         )
-        return solve_robust(problem, tol=self.tol, max_iter=self.max_iter, rng=rng)
+        how = {"tol": self.tol, "max_iter": self.max_iter}
+        return solve_robust(problem, rng=rng, **how).times(unit)
 
 
 @io.register
@@ -279,7 +281,8 @@ class FastRobustGraphPCA(RobustEmbedding):
             None if one is None else laplacian(one, self.laplacian, data.X.dtype)
             for one in (graph, self.feature_graph_)
         )
-        problem = FastProblem(
-            data, L1, L2, float(self.graph_strength), float(self.feature_strength)
-        )
-        return solve_fast(problem, tol=self.tol, max_iter=self.max_iter)
+        unit = data.unit
+        strengths = self.graph_strength * unit, self.feature_strength * unit
+        problem = FastProblem(data.over(unit), L1, L2, *map(float, strengths))
+        how = {"tol": self.tol, "max_iter": self.max_iter}
+        return solve_fast(problem, **how).times(unit)

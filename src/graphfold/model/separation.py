@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -27,6 +27,22 @@ class Observed:
         if not missing.any():
             return cls(X)
         return cls(np.where(missing, X.dtype.type(0), X), missing)
+
+    @property
+    def unit(self) -> float:
+        """A power of two near the largest entry where squares are out of range, else 1.
+
+        A power of two changes no digit.
+        """
+        largest = float(np.abs(self.X).max(initial=0.0))
+        comfortable = float(np.finfo(self.X.dtype).max) ** 0.25
+        if largest == 0 or 1 / comfortable <= largest <= comfortable:
+            return 1.0
+        return float(2.0 ** np.round(np.log2(largest)))
+
+    def over(self, unit: float) -> Self:
+        """The data measured in a unit."""
+        return self if unit == 1 else replace(self, X=self.X / self.X.dtype.type(unit))
 
     @property
     def count(self) -> int:
@@ -92,3 +108,14 @@ class Separation:
     residual: float
     converged: bool
     n_iterations: int
+
+    def times(self, unit: float) -> Self:
+        """The answer for data that were measured in a unit."""
+        if unit == 1:
+            return self
+        return replace(
+            self,
+            low_rank=self.low_rank * self.low_rank.dtype.type(unit),
+            objective=self.objective * unit,
+            trace=self.trace * unit,
+        )

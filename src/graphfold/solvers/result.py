@@ -118,5 +118,5 @@ def relative_residuals(
 ) -> tuple[Array, Array]:
     """The residual block M V - V diag(values) and its column norms relative to M."""
     block = MV - V * values.astype(V.dtype)
-    norms = np.linalg.norm(block, axis=0) / (size or 1.0)
-    return block, norms
+    # divided first: the square of a number may be out of range where the number is not
+    return block, np.linalg.norm(block / V.dtype.type(size or 1.0), axis=0)

@@ -13,7 +13,7 @@ from graphfold.estimators.robust_base import RobustEmbedding
 from graphfold.graphs import Graph, laplacian
 from graphfold.model.robust import RobustProblem, solve_robust
 from graphfold.model.robust_fast import FastProblem, solve_fast
-from graphfold.model.separation import Observed, Separation
+from graphfold.model.separation import Observed, Separation, refuse_too_strong
 
 
 @io.register
@@ -148,6 +148,7 @@ class RobustGraphPCA(RobustEmbedding):
             self.sparsity_,
             self.sparsity_ * float(self.graph_strength) * unit,
         )
+        refuse_too_strong(problem.data, 2 * problem.strength * problem.L.bound)
         how = {"tol": self.tol, "max_iter": self.max_iter}
         return solve_robust(problem, rng=rng, **how).times(unit)
 
@@ -284,5 +285,6 @@ class FastRobustGraphPCA(RobustEmbedding):
         unit = data.unit
         strengths = self.graph_strength * unit, self.feature_strength * unit
         problem = FastProblem(data.over(unit), L1, L2, *map(float, strengths))
+        refuse_too_strong(problem.data, problem.curvature)
         how = {"tol": self.tol, "max_iter": self.max_iter}
         return solve_fast(problem, **how).times(unit)

@@ -235,6 +235,11 @@ class Gaussian(ProductKernel):
     def at_median(self, squared_distance: float) -> Self:
         """This kernel with its width in numbers, given the median of the data."""
         scale = check.at_least("scale", self.scale, 0, strict=True)
+        if scale * squared_distance < 1 / np.finfo(np.float64).max:
+            raise KernelError(
+                f"X must have distances whose squares are numbers; the median of them "
+                f"is {squared_distance:.3g}, next to nothing in float64: scale X up"
+            )
         return self.with_params(gamma=0.5 / (scale * squared_distance), scale=1.0)
 
     def origin(self, like: Any) -> Array | None:

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from graphfold.arrays import Array
+from graphfold.errors import GraphfoldError
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,23 @@ class Observed:
         empty = self.missing.all(axis=0)
         table = np.where(self.missing & ~empty, np.nan, self.X)
         return np.asarray(np.nanmedian(table, axis=0)).astype(self.X.dtype)
+
+
+def refuse_too_strong(data: Observed, curvature: float) -> None:
+    """Raise where the graph leaves nothing of the other terms but rounding.
+
+    ``curvature`` bounds its gradient. Where that is quadratic in X they are linear, so
+    that it has to be seen beside the size of X.
+    """
+    largest = float(np.abs(data.X).max(initial=0.0))
+    most = float(np.finfo(data.X.dtype).eps) ** -1.5
+    if not curvature * largest <= most:
+        raise GraphfoldError(
+            "graph_strength times the largest degree of the graph times the largest "
+            f"entry of X must be at most {most:.2g}: beyond it the graph is all; "
+            f"got {curvature * largest:.3g}, and {largest:.3g} in X: scale X, or the "
+            "weights of the graph, down"
+        )
 
 
 @dataclass(frozen=True)

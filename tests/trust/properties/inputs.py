@@ -21,6 +21,8 @@ class Table:
     def __init__(self, X, what, seed):
         self.X, self.what, self.seed = X, what, seed
         self.n = len(X)
+        #: whether rows differ by too little for the squares of it to be numbers
+        self.next_to_equal = 0 < np.ptp(X, axis=0).max() < 1e-150
 
     def __repr__(self):
         return f"Table({self.X.shape}, {self.what}, seed {self.seed})"

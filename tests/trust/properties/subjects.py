@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from graphfold import (
     CorrelationGraph,
     FastRobustGraphPCA,
-    Graph,
     GraphKernelPCA,
     GraphLaplacianPCA,
     LaplacianEigenmaps,
@@ -31,8 +30,10 @@ class Subject:
 
     ``by_scale``: what becomes of the embedding where X is doubled: "same", "doubled",
     or "" where neither is promised. ``rotates``: whether a rotation of the columns
-    leaves it as it is. ``given``: whether it takes a graph. ``partly``: whether it can refuse numbers that its formula takes
-    out of range. ``single``: whether parts of it are in single precision.
+    leaves it as it is. ``given``: whether it takes a graph.
+    ``partly``: whether it may refuse numbers that its formula takes out of range.
+    ``single``: whether parts of it are in single precision. ``landmarks``: whether
+    these are a "number", chosen by the content of the rows, or the "first" rows.
     """
 
     make: Callable[..., BaseEstimator]
@@ -42,12 +43,15 @@ class Subject:
     supervised: bool = False
     partly: bool = False
     single: bool = False
+    landmarks: str = ""
 
-    def estimator(self, n_components, graph=None):
-        """The estimator, with so many components."""
+    def estimator(self, n_components, graph=None, n=2):
+        """The estimator for n rows, with so many components."""
         made = self.make(graph) if self.given else self.make()
-        if getattr(made, "landmarks", None) is not None:
-            made.set_params(landmarks=max(n_components, 2))
+        if self.landmarks:
+            count = min(n, max(n_components, 3))
+            number = self.landmarks == "number"
+            made.set_params(landmarks=count if number else np.arange(count))
         return made.set_params(n_components=n_components)
 
 
@@ -100,13 +104,16 @@ SUBJECTS = {
         lambda g: GraphKernelPCA(graph={"given": g, "near": NeighborGraph(3)}),
         given=True,
     ),
-    "landmarks": Subject(lambda: GraphKernelPCA(landmarks=2), single=True),
+    "landmarks": Subject(
+        GraphKernelPCA, "", rotates=False, single=True, landmarks="number"
+    ),
     "landmarks, linear, graph": Subject(
-        lambda g: GraphKernelPCA(kernel="linear", landmarks=2, graph=g),
+        lambda g: GraphKernelPCA(kernel="linear", graph=g),
         "doubled",
         given=True,
         single=True,
         partly=True,
+        landmarks="first",
     ),
     "krylov": Subject(lambda: GraphKernelPCA(solver="krylov")),
     "isomap": Subject(lambda: GraphKernelPCA(kernel=kernels.Geodesic(3)), "doubled"),
@@ -125,15 +132,15 @@ SUBJECTS = {
     "multi-modal, kernel": Subject(
         lambda: MultiModalGraphEmbedding(kernel="rbf"), rotates=False
     ),
-    "local nonlinear": Subject(LocalNonlinearEmbedding),
+    "local nonlinear": Subject(LocalNonlinearEmbedding, rotates=False),
     "local linear": Subject(lambda: LocalNonlinearEmbedding(order=1)),
     "laplacian eigenmaps": Subject(lambda: LaplacianEigenmaps(n_neighbors=3)),
-    "graph laplacian pca": Subject(lambda: GraphLaplacianPCA(n_neighbors=3), "doubled"),
-    "robust": Subject(RobustGraphPCA, "", rotates=False),
+    "graph laplacian pca": Subject(lambda: GraphLaplacianPCA(n_neighbors=3)),
+    "robust": Subject(RobustGraphPCA, "", rotates=False, partly=True),
     "robust with a graph": Subject(
-        lambda g: RobustGraphPCA(graph=g), "", given=True, rotates=False
+        lambda g: RobustGraphPCA(graph=g), "", given=True, rotates=False, partly=True
     ),
-    "fast robust": Subject(FastRobustGraphPCA, "", rotates=False),
+    "fast robust": Subject(FastRobustGraphPCA, "", rotates=False, partly=True),
 }
 
 
@@ -141,13 +148,3 @@ def labels_of(n, seed):
     """Classes of some rows, -1 for the others."""
     rng = np.random.default_rng(seed)
     return np.where(rng.random(n) < 0.5, rng.integers(0, 3, n), -1)
-
-
-def fitted(subject, X, n_components, *, graph=None, seed=0):
-    """The subject fitted to X; a graph comes as its matrix, or is one already."""
-    if subject.given and not isinstance(graph, Graph):
-        graph = Graph(graph)
-    estimator = subject.estimator(n_components, graph)
-    if subject.supervised:
-        return estimator.fit(X, labels_of(X.shape[0], seed))
-    return estimator.fit(X)

@@ -259,6 +259,8 @@ class CorrelationGraph(GraphRecipe):
         return self
 
     def build(self, X: Any) -> Graph:
+        if X.shape[0] < 2:
+            return Graph._unchecked(sp.csr_array((X.shape[0],) * 2))
         rows = standard_rows(X, self.metric)
         chosen = self._similar(rows, rows, themselves=True)
         if self.n_neighbors is None:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, power_of_two
 from graphfold.errors import GraphfoldError
 
 
@@ -39,7 +39,7 @@ class Observed:
         comfortable = float(np.finfo(self.X.dtype).max) ** 0.25
         if largest == 0 or 1 / comfortable <= largest <= comfortable:
             return 1.0
-        return float(2.0 ** np.round(np.log2(largest)))
+        return power_of_two(largest)
 
     def over(self, unit: float) -> Self:
         """The data measured in a unit."""

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import scipy.sparse.linalg
 
+from graphfold.arrays import column_lengths, power_of_two
 from graphfold.progress import stage
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
 
@@ -18,7 +19,7 @@ def lobpcg(request: Request) -> Eigenpairs:
     n or more are not what it is made for, and ``choose_solver`` refuses them.
     """
     M, d = request.M, request.d
-    n_products, n_rounds = 0, 0
+    n_products, n_rounds, unit = 0, 0, 1.0
 
     def product(V: np.ndarray) -> np.ndarray:
         nonlocal n_products, n_rounds
@@ -26,7 +27,7 @@ def lobpcg(request: Request) -> Eigenpairs:
         V = V.reshape(M.n, -1)
         n_products += V.shape[1]
         n_rounds += 1
-        return M.apply(V.astype(M.dtype)).astype(np.float64)
+        return M.apply(V.astype(M.dtype)).astype(np.float64) / unit
 
     operator = scipy.sparse.linalg.LinearOperator(
         (M.n, M.n), matvec=product, matmat=product, dtype=np.float64
@@ -35,7 +36,10 @@ def lobpcg(request: Request) -> Eigenpairs:
     Y = request.avoid.astype(np.float64) if request.avoid.shape[1] else None
     with stage("LOBPCG", unit="product") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # we judge its answer by our own residuals
-        size = float(np.linalg.norm(product(block), ord=2))
+        first = product(block)
+        # SciPy squares products, which may be out of range in another unit
+        unit = power_of_two(float(column_lengths(first).max()))
+        size = float(np.linalg.norm(first / unit, ord=2))
         values, vectors = scipy.sparse.linalg.lobpcg(
             operator,
             block,
@@ -44,6 +48,7 @@ def lobpcg(request: Request) -> Eigenpairs:
             tol=0.3 * request.tol * size,
             maxiter=request.max_iter,
         )
+    values, size = values * unit, size * unit
     ranked = np.argsort(values)[::-1]
     after = float(values[ranked[d]]) if len(ranked) > d else np.nan
     order = ranked[:d]

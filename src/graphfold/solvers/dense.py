@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from graphfold.arrays import Array, orthonormal
+from graphfold.arrays import Array, column_lengths, orthonormal
 from graphfold.operators.stored import gershgorin
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
 
@@ -52,7 +52,4 @@ def lapack(request: Request) -> Eigenpairs:
 
 def _least_size(matrix: Array) -> float:
     """A bound of |M| from below, its longest column: the top pairs may be all zero."""
-    largest = float(np.abs(matrix).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    return largest * float(np.linalg.norm(matrix / largest, axis=0).max())
+    return float(column_lengths(matrix).max(initial=0.0))

@@ -34,7 +34,7 @@ def chebyshev_filter(
 
     Rounding errors along the largest eigenvectors grow fastest. So the degree is cut
     where the growth would exceed what the precision bears, and eigenvectors that have
-    converged, ``done``, are projected out at every step.
+    converged or are to be avoided, ``done``, are projected out at every step.
     """
     bottom, cut, top = (float(end) for end in ends)
     middle, radius = (cut + bottom) / 2, (cut - bottom) / 2

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfold.arrays import Array, new_directions, orthonormal, small_eigenbasis
+from graphfold.arrays import (
+    Array,
+    column_lengths,
+    new_directions,
+    orthonormal,
+    power_of_two,
+    small_eigenbasis,
+)
 from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
+    in_unit,
     relative_residuals,
     value_after,
 )
@@ -24,6 +32,8 @@ PROBES, PROBE_DEGREE = 4, 256
 SLOW = 0.5
 #: below this many rounding errors a residual that stands still may be drift
 DRIFT = 1e4
+#: how far from 1 the size of M may be, for polynomials of it to have room to grow
+COMFORTABLE = 1e18
 
 
 def block_krylov(request: Request) -> Eigenpairs:
@@ -44,9 +54,19 @@ def block_krylov(request: Request) -> Eigenpairs:
     algebraically largest values of an indefinite M as it is. M V is kept for the whole
     space, so residuals, restarts and the answer need no further product.
     """
-    M, d = request.M, request.d
+    width = min(request.d + OVERSAMPLE, request.M.n - request.avoid.shape[1])
+    first = request.random_block(width)
+    product = request.M.apply(first)
+    unit = power_of_two(float(column_lengths(product).max()))
+    if not 1 / COMFORTABLE <= unit <= COMFORTABLE:
+        return in_unit(block_krylov, request, unit)
+    return _grown(request, first, product)
+
+
+def _grown(request: Request, first: Array, product: Array) -> Eigenpairs:
+    """The answer from a space that starts with a block and its product."""
+    M, d, width = request.M, request.d, first.shape[1]
     room = M.n - request.avoid.shape[1]
-    width = min(d + OVERSAMPLE, room)
     degree = filter_degree(M)
     # cheap products leave time for a large space, which tells near eigenvalues apart
     cheap = degree > 1
@@ -55,7 +75,7 @@ def block_krylov(request: Request) -> Eigenpairs:
     bottom = np.nan  # found when a filter first needs it
 
     space = Space(request.avoid, capacity)
-    space.add(request.random_block(width), M)
+    space.hold(first, product)
     n_products, worst_at_restart, size = width, np.inf, 0.0
     doubted = not cheap
     for iteration in range(1, request.max_iter + 1):
@@ -96,7 +116,7 @@ def block_krylov(request: Request) -> Eigenpairs:
         if degree > 1:
             cut = values[min(reach, len(values)) - 1]
             ends = (min(bottom, values[-1]), cut, values[active[0]])
-            done = np.delete(V[:, :d], active, axis=1)
+            done = np.hstack([request.avoid, np.delete(V[:, :d], active, axis=1)])
             grown = chebyshev_filter(
                 M, V[:, active], MV[:, active], ends, degree, done=done
             )
@@ -152,9 +172,13 @@ class Space:
 
     def add(self, fresh: Array, M: SymmetricOperator) -> None:
         """More orthonormal columns, at the price of their product."""
+        self.hold(fresh, M.apply(fresh))
+
+    def hold(self, fresh: Array, product: Array) -> None:
+        """More orthonormal columns whose product is known."""
         start, self.width = self.width, self.width + fresh.shape[1]
         self.Q[:, start:] = fresh
-        self.MQ[:, start:] = M.apply(fresh)
+        self.MQ[:, start:] = product
 
     def restart(self, rotation: Array) -> None:
         """Keep the combinations of the columns that ``rotation`` gives."""
@@ -172,12 +196,14 @@ class Space:
 def probed(request: Request, V: Array, ends: tuple[float, float, float]) -> Array:
     """Random directions, filtered for what lies above the last wanted value.
 
-    V, which has been found, is projected out at every step: what comes up is new.
+    V, which has been found, and what is to be avoided are projected out at every step:
+    what comes up is new.
     """
     M, n = request.M, request.M.n
     block = request.rng.standard_normal((n, PROBES)).astype(M.dtype)
-    block = orthonormal(block, against=np.hstack([request.avoid, V]))
-    return chebyshev_filter(M, block, M.apply(block), ends, PROBE_DEGREE, done=V)
+    done = np.hstack([request.avoid, V])
+    block = orthonormal(block, against=done)
+    return chebyshev_filter(M, block, M.apply(block), ends, PROBE_DEGREE, done=done)
 
 
 def filter_degree(M: SymmetricOperator) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -119,3 +119,17 @@ def relative_residuals(
     """The residual block M V - V diag(values) and its column norms relative to M."""
     block = MV - V * values.astype(V.dtype)
     return block, column_lengths(block) / (size or 1.0)
+
+
+def in_unit(
+    solve: Callable[[Request], Eigenpairs], request: Request, unit: float
+) -> Eigenpairs:
+    """What a solver finds of M measured in a unit, a power of two: the same digits."""
+    bottom = None if request.bottom is None else request.bottom / unit
+    pairs = solve(replace(request, M=request.M * (1 / unit), bottom=bottom))
+    return replace(
+        pairs,
+        values=pairs.values * unit,
+        size=pairs.size * unit,
+        next_value=pairs.next_value * unit,
+    )

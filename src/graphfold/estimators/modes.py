@@ -120,6 +120,8 @@ def learn_mode(
             f"a mode must be known for at least two rows; mode {name!r} is known for "
             f"{int(present.sum())}"
         )
+    if table.dtype == np.float64:  # narrower types are squared in it
+        refuse_too_large(table)
     kind, n_columns = kind_of(table), table.shape[1]
     shift, scale, means = np.zeros(n_columns), np.ones(n_columns), np.zeros(n_columns)
     categories: list[Array] = []

@@ -48,7 +48,7 @@ def refused(make):
     assert "\n" not in str(error.value)
 
 
-@examples(40)
+@examples(20)
 @given(weights=weighted_graphs(), form=st.sampled_from(FORMATS), loops=st.booleans())
 def test_every_sparse_format_is_the_same_graph(weights, form, loops):
     A = weights.A
@@ -93,7 +93,7 @@ def edges_of(A, rng, *, both=False, labels=None):
     return tails, heads, values
 
 
-@examples(30)
+@examples(20)
 @given(
     weights=weighted_graphs(), seed=seeds(), both=st.booleans(), kind=st.integers(0, 3)
 )
@@ -146,7 +146,7 @@ def test_an_edge_index_is_the_same_graph(weights, seed, both):
     tried(SECTION, "Graph.from_edge_index", weights.what.split(" of ")[0])
 
 
-@examples(15)
+@examples(10)
 @given(weights=weighted_graphs(), seed=seeds())
 def test_tables_and_networkx_are_the_same_graph(weights, seed):
     pandas = pytest.importorskip("pandas", reason="a table of it")
@@ -190,7 +190,7 @@ def test_a_subgraph_is_a_cut_and_an_order_of_the_matrix(weights, seed):
     tried(SECTION, "Graph.subgraph", weights.what.split(" of ")[0])
 
 
-@examples(15)
+@examples(10)
 @given(weights=weighted_graphs(), seed=seeds())
 def test_a_directed_matrix_is_the_mean_of_its_directions(weights, seed):
     rng = np.random.default_rng(seed)
@@ -203,7 +203,7 @@ def test_a_directed_matrix_is_the_mean_of_its_directions(weights, seed):
 
 
 @pytest.mark.parametrize("kind", ["normalized", "combinatorial"])
-@examples(15)
+@examples(10)
 @given(weights=weighted_graphs())
 def test_a_laplacian_is_finite_symmetric_and_within_its_bounds(kind, weights):
     if not weights.A.any():

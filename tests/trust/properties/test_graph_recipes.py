@@ -28,7 +28,7 @@ def assert_weights(graph, n):
     return A
 
 
-@examples(40)
+@examples(15)
 @given(
     table=tables(rows=(1, 14)),
     metric=st.sampled_from(METRICS),
@@ -50,7 +50,7 @@ def test_a_neighbour_graph_is_a_graph_whatever_the_rows(table, metric, weight, m
     tried(SECTION, "NeighborGraph", f"{metric}, {weight}, {mode}")
 
 
-@examples(20)
+@examples(15)
 @given(table=tables(rows=(5, 14), oddities=("plain",)), k=st.integers(1, 4))
 def test_a_neighbour_graph_has_the_nearest_rows_of_a_loop(table, k):
     X = table.X / np.abs(table.X).max()
@@ -65,7 +65,7 @@ def test_a_neighbour_graph_has_the_nearest_rows_of_a_loop(table, k):
     tried(SECTION, "NeighborGraph", f"a loop, {table.what}")
 
 
-@examples(20)
+@examples(15)
 @given(
     table=tables(rows=(5, 14), columns=(3, 8), oddities=("plain",)),
     seed=seeds(),
@@ -84,7 +84,7 @@ def test_the_order_of_rows_is_the_order_of_nodes(table, seed, metric, weight):
 
 
 @pytest.mark.parametrize("metric", ["correlation", "cosine"])
-@examples(20)
+@examples(15)
 @given(
     table=tables(rows=(1, 14)),
     k=st.one_of(st.none(), st.integers(1, 5)),
@@ -128,7 +128,7 @@ def _similarities(X, metric, negative):
     return np.abs(S) if negative == "abs" else np.maximum(S, 0.0)
 
 
-@examples(25)
+@examples(15)
 @given(
     seed=seeds(),
     n=st.integers(2, 14),

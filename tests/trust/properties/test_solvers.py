@@ -33,7 +33,7 @@ def symmetric(kind, n, rng):
 
 
 @pytest.mark.parametrize("solver", ["lapack", "krylov", "chebyshev", "lobpcg", SPARSE])
-@examples(12)
+@examples(6)
 @given(
     kind=st.sampled_from(SPECTRA),
     n=st.integers(25, 40),

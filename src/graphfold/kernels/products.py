@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from graphfold import check
 from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
-from graphfold.kernels.bandwidth import median_squared_distance
+from graphfold.kernels.bandwidth import inverse, median_squared_distance
 from graphfold.kernels.base import Kernel
 from graphfold.progress import counted
 
@@ -235,12 +235,8 @@ class Gaussian(ProductKernel):
     def at_median(self, squared_distance: float) -> Self:
         """This kernel with its width in numbers, given the median of the data."""
         scale = check.at_least("scale", self.scale, 0, strict=True)
-        if scale * squared_distance < 1 / np.finfo(np.float64).max:
-            raise KernelError(
-                f"X must have distances whose squares are numbers; the median of them "
-                f"is {squared_distance:.3g}, next to nothing in float64: scale X up"
-            )
-        return self.with_params(gamma=0.5 / (scale * squared_distance), scale=1.0)
+        gamma = 0.5 * inverse(scale * squared_distance)
+        return self.with_params(gamma=gamma, scale=1.0)
 
     def origin(self, like: Any) -> Array | None:
         # distances do not change under a common shift, but |x|^2 + |y|^2 - 2 x'y

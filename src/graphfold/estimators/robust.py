@@ -149,7 +149,7 @@ class RobustGraphPCA(RobustEmbedding):
             self.sparsity_ * float(self.graph_strength) * unit,
         )
         refuse_too_strong(problem.data, 2 * problem.strength * problem.L.bound)
-        how = {"tol": self.tol, "max_iter": self.max_iter}
+        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         return solve_robust(problem, rng=rng, **how).times(unit)
 
 
@@ -286,5 +286,5 @@ class FastRobustGraphPCA(RobustEmbedding):
         strengths = self.graph_strength * unit, self.feature_strength * unit
         problem = FastProblem(data.over(unit), L1, L2, *map(float, strengths))
         refuse_too_strong(problem.data, problem.curvature)
-        how = {"tol": self.tol, "max_iter": self.max_iter}
+        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         return solve_fast(problem, **how).times(unit)

@@ -380,8 +380,7 @@ def lower_triangle_of_products(X: Array, room: Array | None = None) -> Array:
     """X X', of which only the lower triangle is filled: half a product's work."""
     X = np.ascontiguousarray(X)
     syrk = scipy.linalg.blas.ssyrk if X.dtype == np.float32 else scipy.linalg.blas.dsyrk
-    # zeros, not empty: fresh pages from the system were touched faster than those of
-    # NumPy's allocator wherever we looked
+    # zeros, not empty: the system's fresh pages were touched faster wherever we looked
     if room is None:
         room = np.zeros((len(X), len(X)), dtype=X.dtype)
     # BLAS counts in columns: X.T is X without a copy, and its upper triangle is

@@ -44,6 +44,26 @@ def small_indices(matrix: Any) -> Any:
     return matrix
 
 
+def column_lengths(V: Array) -> Array:
+    """|v| for each column v, also where the squares of its entries are out of range."""
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(V, axis=0)
+    comfortable = float(np.finfo(V.dtype).max) ** 0.45
+    if ((lengths > 1 / comfortable) & (lengths < comfortable)).all():
+        return np.asarray(lengths)
+    size = np.abs(V).max(axis=0, initial=0.0)
+    size[size == 0] = 1.0
+    return np.asarray(size * np.linalg.norm(V / size, axis=0))
+
+
+def power_of_two(size: float) -> float:
+    """The next one from a size on, 1 for none: to measure in it changes no digit."""
+    if size <= 0:
+        return 1.0
+    # within numbers whose inverse is one, too
+    return float(2.0 ** np.clip(np.ceil(np.log2(size)), -1022, 1022))
+
+
 def orthonormal(V: Array, *, against: Array | None = None) -> Array:
     """Orthonormal basis of the columns of V, orthogonal to the columns of ``against``.
 
@@ -54,7 +74,7 @@ def orthonormal(V: Array, *, against: Array | None = None) -> Array:
     for _ in range(2):
         if against is not None and against.shape[1]:
             V = V - against @ (against.T @ V)
-        lengths = np.linalg.norm(V, axis=0)
+        lengths = column_lengths(V)
         lengths[lengths == 0] = 1.0
         V = np.linalg.qr(V / lengths)[0]
     if against is not None and against.shape[1]:
@@ -78,7 +98,7 @@ def new_directions(V: Array, *, against: Array) -> Array:
     noise = max(1e2 * np.finfo(np.float64).eps, (10 * np.finfo(V.dtype).eps) ** 2)
     for shortest in (0.0, 0.5):
         V = V - against @ (against.T @ V)
-        lengths = np.linalg.norm(V, axis=0)
+        lengths = column_lengths(V)
         V = V[:, lengths > shortest] / lengths[lengths > shortest]
         if V.shape[1] == 0:
             return V

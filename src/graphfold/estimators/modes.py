@@ -23,6 +23,7 @@ from graphfold.estimators.mode_tables import (
     is_missing,
     kind_of,
 )
+from graphfold.estimators.reading import refuse_too_large
 from graphfold.graphs import GraphRecipe, NeighborGraph
 from graphfold.neighbors.search import METRICS
 
@@ -119,6 +120,8 @@ def learn_mode(
             f"a mode must be known for at least two rows; mode {name!r} is known for "
             f"{int(present.sum())}"
         )
+    if table.dtype == np.float64:  # narrower types are squared in it
+        refuse_too_large(table)
     kind, n_columns = kind_of(table), table.shape[1]
     shift, scale, means = np.zeros(n_columns), np.ones(n_columns), np.zeros(n_columns)
     categories: list[Array] = []
@@ -191,6 +194,8 @@ def encode_modes(modes: list[Mode], tables: Mapping[str, Any]) -> tuple[int, Any
         )
     presence = np.column_stack(present).astype(dtype)
     parts = [*numbers, presence]
+    for part in parts:
+        refuse_too_large(part)
     if any(sp.issparse(part) for part in parts):
         return n, sp.csr_array(sp.hstack(parts))
     return n, np.hstack(parts)

@@ -129,6 +129,8 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
         input_name="X",
     )
     refuse_non_finite(array)
+    if estimator._has_rows():
+        refuse_too_large(array)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return array
 
@@ -150,6 +152,7 @@ def read_store(
         )
     for rows, block in X.blocks():
         refuse_non_finite(block, first=rows.start)
+        refuse_too_large(block)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not reset:
         return X.read()
@@ -201,4 +204,19 @@ def refuse_non_finite(X: Any, first: int = 0) -> None:
             f"X must be finite; it contains NaN or infinity (inf) in rows "
             f"{check.some_of(first + bad)} ({len(bad)} in all): drop them or fill "
             "them, for example with sklearn.impute.SimpleImputer"
+        )
+
+
+def refuse_too_large(X: Any) -> None:
+    """Raise if squares of the entries of X, NaN aside, would not add up to a number."""
+    values = X.data if sp.issparse(X) else X
+    if values.size == 0:
+        return
+    largest = max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None))
+    most = np.sqrt(np.finfo(values.dtype).max / (4.0 * values.size))
+    if largest > most:
+        raise GraphfoldError(
+            f"X must have entries of size up to {most:.2g}, whose squares add up to a "
+            f"number in {values.dtype}; got {largest:.3g}: divide X by its largest "
+            f"entry{', or pass float64' if values.dtype == np.float32 else ''}"
         )

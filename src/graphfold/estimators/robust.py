@@ -13,7 +13,7 @@ from graphfold.estimators.robust_base import RobustEmbedding
 from graphfold.graphs import Graph, laplacian
 from graphfold.model.robust import RobustProblem, solve_robust
 from graphfold.model.robust_fast import FastProblem, solve_fast
-from graphfold.model.separation import Observed, Separation
+from graphfold.model.separation import Observed, Separation, refuse_too_strong
 
 
 @io.register
@@ -141,13 +141,16 @@ class RobustGraphPCA(RobustEmbedding):
         self.sparsity_ = float(default if self.sparsity is None else self.sparsity)
         if graph is None:
             graph = Graph._unchecked(sp.csr_array((n, n)))
+        unit = data.unit  # of the three terms the graph's alone is quadratic in it
         problem = RobustProblem(
-            data,
+            data.over(unit),
             laplacian(graph, self.laplacian, data.X.dtype),
             self.sparsity_,
-            self.sparsity_ * float(self.graph_strength),
+            self.sparsity_ * float(self.graph_strength) * unit,
         )
-        return solve_robust(problem, tol=self.tol, max_iter=self.max_iter, rng=rng)
+        refuse_too_strong(problem.data, 2 * problem.strength * problem.L.bound)
+        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        return solve_robust(problem, rng=rng, **how).times(unit)
 
 
 @io.register
@@ -279,7 +282,9 @@ class FastRobustGraphPCA(RobustEmbedding):
             None if one is None else laplacian(one, self.laplacian, data.X.dtype)
             for one in (graph, self.feature_graph_)
         )
-        problem = FastProblem(
-            data, L1, L2, float(self.graph_strength), float(self.feature_strength)
-        )
-        return solve_fast(problem, tol=self.tol, max_iter=self.max_iter)
+        unit = data.unit
+        strengths = self.graph_strength * unit, self.feature_strength * unit
+        problem = FastProblem(data.over(unit), L1, L2, *map(float, strengths))
+        refuse_too_strong(problem.data, problem.curvature)
+        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        return solve_fast(problem, **how).times(unit)

@@ -26,6 +26,7 @@ from graphfold.estimators.progress import (
     guarded_fit,
     with_verbose,
 )
+from graphfold.estimators.reading import refuse_too_large
 from graphfold.estimators.statement import generator
 from graphfold.graphs import Graph
 from graphfold.graphs.labels import LabelIndex
@@ -113,6 +114,7 @@ class RobustEmbedding(
             estimator=self,
             input_name="X",
         )
+        refuse_too_large(array)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset and np.isnan(array).all():
             raise GraphfoldError(

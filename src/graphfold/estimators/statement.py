@@ -227,9 +227,22 @@ def stated(
         # the size of the data is known in the span: K is nothing elsewhere
         measured = span.project(problem)
         unit, top, _ = estimator._scales_of(measured, laplacians, how)
+        _refuse_out_of_range(unit, top, problem)
         return Statement(problem, laplacians, unit, top, span=span)
     unit, top, start = estimator._scales_of(problem, laplacians, how)
+    _refuse_out_of_range(unit, top, problem)
     return Statement(problem, laplacians, unit, top, start, span)
+
+
+def _refuse_out_of_range(unit: float, top: float, problem: Problem) -> None:
+    """The graph is measured in the kernel: their ratio has to be a number."""
+    if not (np.isfinite(unit) and unit > 0):
+        size = max(term.size for term in problem.graphs)
+        raise GraphfoldError(
+            "graph weights must be of a size that can be compared with the kernel's "
+            f"values; got a largest degree of {size:.3g} beside an eigenvalue of "
+            f'{top:.3g}: scale the weights or X, or use laplacian="normalized"'
+        )
 
 
 def landmark_terms(

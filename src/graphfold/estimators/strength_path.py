@@ -95,9 +95,12 @@ def _hidden(X: Any, columns: Array) -> Any:
 def _standardised(X: Any) -> Any:
     """Columns of unit variance; constant ones are left out."""
     if sp.issparse(X):
+        size = np.asarray(abs(X).max(axis=0).toarray()).ravel()
+        X = X @ sp.diags_array(1 / np.where(size > 0, size, 1.0))
         mean = np.asarray(X.mean(axis=0)).ravel()
-        spread = np.sqrt(np.asarray(X.power(2).mean(axis=0)).ravel() - mean**2)
-        kept = np.flatnonzero(spread > 1e-9)
+        squares = np.asarray(X.power(2).mean(axis=0)).ravel()
+        spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        kept = np.flatnonzero(spread > 1e-7)  # what rounding leaves of a constant one
         return sp.csr_array(X[:, kept] @ sp.diags_array(1 / spread[kept]))
     spread = X.std(axis=0, dtype=np.float64)
     kept = spread > 1e-9 * np.abs(X).max(axis=0, initial=0.0)

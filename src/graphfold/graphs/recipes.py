@@ -206,8 +206,9 @@ class NeighborGraph(GraphRecipe):
         if self.weight == "binary":
             return np.ones(distances.shape)
         if self.weight == "heat":
-            scale = float(self.scale)
-            return np.exp(-0.5 * np.square(distances.astype(np.float64) / scale))
+            widths = distances.astype(np.float64) / float(self.scale)
+            # beyond a hundred widths the weight is 0, whatever the square is
+            return np.exp(-0.5 * np.square(np.minimum(widths, 100.0)))
         if self.metric in ("cosine", "correlation", "hamming", "jaccard"):
             similarity = 1.0 - distances
             rounding = 100 * np.finfo(similarity.dtype).eps
@@ -258,6 +259,8 @@ class CorrelationGraph(GraphRecipe):
         return self
 
     def build(self, X: Any) -> Graph:
+        if X.shape[0] < 2:
+            return Graph._unchecked(sp.csr_array((X.shape[0],) * 2))
         rows = standard_rows(X, self.metric)
         chosen = self._similar(rows, rows, themselves=True)
         if self.n_neighbors is None:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from graphfold.arrays import Array, floating, row_blocks
+from graphfold.errors import KernelError
 
 N_ROWS = 2000
 _STRIP = 128
@@ -26,6 +27,16 @@ def median_squared_distance(X: Any, rng: np.random.Generator) -> float:
 def median_absolute_distance(X: Any, rng: np.random.Generator) -> float:
     """Median of sum_m |x_m - y_m| over the distinct pairs of at most 2,000 rows."""
     return _median_of_pairs(_sample(X, rng), manhattan_distances)
+
+
+def inverse(squared_distance: float) -> float:
+    """1 / d^2 for a median d^2, unless that is infinite."""
+    if squared_distance < 1 / np.finfo(np.float64).max:
+        raise KernelError(
+            "X must have distances whose squares are numbers; the median of them is "
+            f"{squared_distance:.3g}, next to nothing in float64: scale X up"
+        )
+    return 1 / squared_distance
 
 
 def _sample(X: Any, rng: np.random.Generator) -> Any:

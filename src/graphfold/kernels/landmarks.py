@@ -29,6 +29,8 @@ BLOCK, STRIP = 1024, 512
 PANEL = 256
 #: share of the mean in k(Z, Z) from which it is taken off before rounding to float32
 MEAN_DOMINATES = 0.9
+#: size of kernel values up to which their sums stay within single precision
+LARGEST = 1e30
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class LandmarkFeatures:
             if self.means is not None:
                 block = block - self.means
             own = block.mean(axis=1, keepdims=True) if self.center else 0
+            self._refuse_too_large(block)
             np.subtract(block[:, : len(W)], own, out=values[rows])
         for columns in row_blocks(self.rank, PANEL):
             # what lies below the diagonal of a triangle need not be multiplied; trmm
@@ -101,6 +104,10 @@ class LandmarkFeatures:
             np.matmul(values[:, above], W[above, columns], out=features[:, columns])
         if self.means is None:
             features -= self.offset.astype(features.dtype)
+
+    def _refuse_too_large(self, block: Array) -> None:
+        largest = max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
+        _refuse_out_of_range(self.kernel, largest, least=0.0)
 
     @cached_property
     def _values(self) -> Callable[[Any], Array]:
@@ -171,6 +178,7 @@ def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFea
     if not kernel.positive:
         _refuse_indefinite(kernel, K)
     size = float(np.abs(np.diagonal(K)).mean())
+    _refuse_out_of_range(kernel, size)
     means = K.mean(axis=1)
     grand = float(means.mean())
     if center:
@@ -192,6 +200,18 @@ def landmark_features(kernel: Kernel, rows: Any, *, center: bool) -> LandmarkFea
         means=means if dominated else None,
         grand_mean=grand,
     )
+
+
+def _refuse_out_of_range(
+    kernel: Kernel, size: float, least: float = 1 / LARGEST
+) -> None:
+    """Features are in single precision, which ends at some 1e38."""
+    if size and not least <= size <= LARGEST:
+        raise KernelError(
+            f"landmarks must be None, or X scaled, for values of kernel {kernel!r} of "
+            f"size {size:.3g}: landmarks work in single precision, which holds them "
+            f"from {1 / LARGEST:g} to {LARGEST:g}"
+        )
 
 
 def _refuse_indefinite(kernel: Kernel, K: Array) -> None:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from graphfold import check
 from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
-from graphfold.kernels.bandwidth import median_squared_distance
+from graphfold.kernels.bandwidth import inverse, median_squared_distance
 from graphfold.kernels.base import Kernel
 from graphfold.progress import counted
 
@@ -235,7 +235,8 @@ class Gaussian(ProductKernel):
     def at_median(self, squared_distance: float) -> Self:
         """This kernel with its width in numbers, given the median of the data."""
         scale = check.at_least("scale", self.scale, 0, strict=True)
-        return self.with_params(gamma=0.5 / (scale * squared_distance), scale=1.0)
+        gamma = 0.5 * inverse(scale * squared_distance)
+        return self.with_params(gamma=gamma, scale=1.0)
 
     def origin(self, like: Any) -> Array | None:
         # distances do not change under a common shift, but |x|^2 + |y|^2 - 2 x'y
@@ -379,8 +380,7 @@ def lower_triangle_of_products(X: Array, room: Array | None = None) -> Array:
     """X X', of which only the lower triangle is filled: half a product's work."""
     X = np.ascontiguousarray(X)
     syrk = scipy.linalg.blas.ssyrk if X.dtype == np.float32 else scipy.linalg.blas.dsyrk
-    # zeros, not empty: fresh pages from the system were touched faster than those of
-    # NumPy's allocator wherever we looked
+    # zeros, not empty: the system's fresh pages were touched faster wherever we looked
     if room is None:
         room = np.zeros((len(X), len(X)), dtype=X.dtype)
     # BLAS counts in columns: X.T is X without a copy, and its upper triangle is

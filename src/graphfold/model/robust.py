@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, power_of_two
 from graphfold.graphs import Laplacian
 from graphfold.model.separation import Observed, Separation
 from graphfold.progress import stage
@@ -152,11 +152,14 @@ def _update(
 
     towards = _relaxed(Z, state.smooth)
     towards += state.price2
+    # by a power of two, which changes no digit: a strong graph on large numbers may
+    # otherwise have squares that are out of range
+    unit = power_of_two(max(2 * problem.strength, state.penalty2))
     smooth = solve_shifted(
         problem.L.operator,
-        2 * problem.strength,
-        state.penalty2,
-        state.penalty2 * towards,
+        2 * problem.strength / unit,
+        state.penalty2 / unit,
+        state.penalty2 / unit * towards,
         start=state.smooth,
         tol=min(max(tol, 1e-10), 1e-2),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from graphfold.arrays import Array
+from graphfold.arrays import Array, power_of_two
+from graphfold.errors import GraphfoldError
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,22 @@ class Observed:
         if not missing.any():
             return cls(X)
         return cls(np.where(missing, X.dtype.type(0), X), missing)
+
+    @property
+    def unit(self) -> float:
+        """A power of two near the largest entry where squares are out of range, else 1.
+
+        A power of two changes no digit.
+        """
+        largest = float(np.abs(self.X).max(initial=0.0))
+        comfortable = float(np.finfo(self.X.dtype).max) ** 0.25
+        if largest == 0 or 1 / comfortable <= largest <= comfortable:
+            return 1.0
+        return power_of_two(largest)
+
+    def over(self, unit: float) -> Self:
+        """The data measured in a unit."""
+        return self if unit == 1 else replace(self, X=self.X / self.X.dtype.type(unit))
 
     @property
     def count(self) -> int:
@@ -78,6 +95,23 @@ class Observed:
         return np.asarray(np.nanmedian(table, axis=0)).astype(self.X.dtype)
 
 
+def refuse_too_strong(data: Observed, curvature: float) -> None:
+    """Raise where the graph leaves nothing of the other terms but rounding.
+
+    ``curvature`` bounds its gradient. Where that is quadratic in X they are linear, so
+    that it has to be seen beside the size of X.
+    """
+    largest = float(np.abs(data.X).max(initial=0.0))
+    most = float(np.finfo(data.X.dtype).eps) ** -1.5
+    if not curvature * largest <= most:
+        raise GraphfoldError(
+            "graph_strength times the largest degree of the graph times the largest "
+            f"entry of X must be at most {most:.2g}: beyond it the graph is all; "
+            f"got {curvature * largest:.3g}, and {largest:.3g} in X: scale X, or the "
+            "weights of the graph, down"
+        )
+
+
 @dataclass(frozen=True)
 class Separation:
     """X taken apart into a smooth, low-rank Z and what is left.
@@ -92,3 +126,14 @@ class Separation:
     residual: float
     converged: bool
     n_iterations: int
+
+    def times(self, unit: float) -> Self:
+        """The answer for data that were measured in a unit."""
+        if unit == 1:
+            return self
+        return replace(
+            self,
+            low_rank=self.low_rank * self.low_rank.dtype.type(unit),
+            objective=self.objective * unit,
+            trace=self.trace * unit,
+        )

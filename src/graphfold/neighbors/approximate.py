@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.arrays import Array, floating, row_blocks
+from graphfold.arrays import Array, floating, power_of_two, row_blocks
 from graphfold.errors import GraphfoldError
 from graphfold.neighbors.cells import (
     Cells,
     largest_size,
     n_cells_for,
-    power_of_two,
     sorted_into_cells,
     visit_candidates,
     workers,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, orthonormal, row_blocks
+from graphfold.arrays import Array, orthonormal, power_of_two, row_blocks
 from graphfold.progress import counted
 
 #: rows per cell that k-means sees, and how often it moves the centres
@@ -256,8 +256,3 @@ def _stacked(parts: list[Array]) -> Array:
 def largest_size(X: Array) -> float:
     """The largest entry by size; not finite if any is not."""
     return float(np.maximum(X.max(initial=0.0), -X.min(initial=0.0)))
-
-
-def power_of_two(size: float) -> float:
-    """A scale that changes no digit; squares of scaled entries cannot overflow."""
-    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 1.0

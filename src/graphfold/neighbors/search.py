@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, row_blocks
-from graphfold.neighbors.cells import largest_size, power_of_two
+from graphfold.arrays import Array, power_of_two, row_blocks
+from graphfold.neighbors.cells import largest_size
 from graphfold.progress import counted
 from graphfold.threads import openmp_without_parent
 

@@ -31,7 +31,9 @@ def lobpcg(request: Request) -> Eigenpairs:
     operator = scipy.sparse.linalg.LinearOperator(
         (M.n, M.n), matvec=product, matmat=product, dtype=np.float64
     )
-    block = request.random_block(min(d + 2, M.n)).astype(np.float64)
+    # where a block has more than a fifth of the rows SciPy takes no vectors to avoid
+    width = max(d, min(d + 2, (M.n - request.avoid.shape[1]) // 5))
+    block = request.random_block(width).astype(np.float64)
     Y = request.avoid.astype(np.float64) if request.avoid.shape[1] else None
     with stage("LOBPCG", unit="product") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # we judge its answer by our own residuals

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphfold import check
-from graphfold.arrays import Array
+from graphfold.arrays import Array, power_of_two
 from graphfold.errors import GraphfoldError
 from graphfold.operators import SymmetricOperator
 from graphfold.operators.inverse import factors_stay_sparse
@@ -35,7 +35,7 @@ SMALL = 1000
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
 #: sizes of M, by the bytes of a number, that solvers take as they are
-BEARABLE = {4: (1e-10, 1e14), 8: (1e-100, 1e100)}
+BEARABLE = {4: (1e-10, 1e10), 8: (1e-100, 1e100)}
 #: rounds after which the pace of a Krylov solve is judged, and how many it may take
 JUDGED_AFTER, MOST_ROUNDS = 12, 75
 
@@ -171,7 +171,7 @@ def _unit(M: SymmetricOperator) -> float:
     low, high = BEARABLE[np.dtype(M.dtype).itemsize]
     if not 0 < size < np.inf or low < size < high:
         return 1.0
-    return float(2.0 ** np.round(np.log2(size)))
+    return power_of_two(size)
 
 
 def _krylov_while_it_lasts(

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from graphfold.arrays import column_lengths, orthonormal
 from graphfold.operators.stored import gershgorin
 from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+
+#: cosine with a vector to be avoided that is more than rounding
+LEAK = 1e-10
 
 
 def lapack(request: Request) -> Eigenpairs:
@@ -31,11 +35,17 @@ def lapack(request: Request) -> Eigenpairs:
         values, vectors = values[n - ahead :], vectors[:, n - ahead :]
     after = float(values[0]) if ahead > d else np.nan
     values, vectors = values[::-1][:d].copy(), vectors[:, ::-1][:, :d].copy()
-    # no eigenvalue at the top of -L says how large L is; its largest entry does
-    size = max(np.abs(values).max(initial=0.0), np.abs(matrix).max(initial=0.0))
+    if request.avoid.shape[1] and np.abs(request.avoid.T @ vectors).max() > LEAK:
+        # M is rounding, and does not map the complement into itself
+        vectors = orthonormal(vectors, against=request.avoid)
+    # no eigenvalue at the top of -L says how large L is; its longest column does
+    size = float(column_lengths(matrix).max(initial=0.0))
+    if size == 0:
+        values[:] = 0.0  # the shift may leave something
+    size = max(size, float(np.abs(values).max(initial=0.0)))
     _, residuals = relative_residuals(matrix @ vectors, vectors, values, size)
     request.observe(1, float(residuals.max()))
     # backward stable: its residual is as small as the arithmetic allows
     return Eigenpairs(
-        values, vectors, residuals, True, 1, n, size=float(size), next_value=after
+        values, vectors, residuals, True, 1, n, size=size, next_value=after
     )

@@ -46,7 +46,7 @@ def shift_invert(request: Request) -> Eigenpairs:
     width = min(d + OVERSAMPLE, room)
     capacity = min(8 * width, room)
     size, top = _size_and_top(request)
-    solve = Factorized((top + SHIFT * size) * sp.eye_array(M.n) - matrix)
+    solve = Factorized((top + SHIFT * (size or 1.0)) * sp.eye_array(M.n) - matrix)
     space = Space(request.avoid, capacity)
     space.add(request.random_block(width), M)
     best, since = np.inf, 1

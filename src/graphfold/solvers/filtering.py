@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from graphfold.arrays import Array, add_multiple
+from graphfold.arrays import Array, add_multiple, column_lengths
 from graphfold.operators import SymmetricOperator
 from graphfold.progress import counted
 
@@ -34,7 +34,7 @@ def chebyshev_filter(
 
     Rounding errors along the largest eigenvectors grow fastest. So the degree is cut
     where the growth would exceed what the precision bears, and eigenvectors that have
-    converged, ``done``, are projected out at every step.
+    converged or are to be avoided, ``done``, are projected out at every step.
     """
     bottom, cut, top = (float(end) for end in ends)
     middle, radius = (cut + bottom) / 2, (cut - bottom) / 2
@@ -89,7 +89,7 @@ def lowest_eigenvalue_bound(M: SymmetricOperator, rng: np.random.Generator) -> f
         w = M.apply(v[:, None])[:, 0] - off[-1] * previous
         diagonal.append(float(v @ w))
         w = w - diagonal[-1] * v
-        off.append(float(np.linalg.norm(w)))
+        off.append(float(column_lengths(w[:, None])[0]))
         if off[-1] <= 1e-12 * max(map(abs, diagonal)):
             break
         previous, v = v, w / off[-1]

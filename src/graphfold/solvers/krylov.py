@@ -96,7 +96,7 @@ def block_krylov(request: Request) -> Eigenpairs:
         if degree > 1:
             cut = values[min(reach, len(values)) - 1]
             ends = (min(bottom, values[-1]), cut, values[active[0]])
-            done = np.delete(V[:, :d], active, axis=1)
+            done = np.hstack([request.avoid, np.delete(V[:, :d], active, axis=1)])
             grown = chebyshev_filter(
                 M, V[:, active], MV[:, active], ends, degree, done=done
             )
@@ -172,12 +172,14 @@ class Space:
 def probed(request: Request, V: Array, ends: tuple[float, float, float]) -> Array:
     """Random directions, filtered for what lies above the last wanted value.
 
-    V, which has been found, is projected out at every step: what comes up is new.
+    V, which has been found, and what is to be avoided are projected out at every step:
+    what comes up is new.
     """
     M, n = request.M, request.M.n
     block = request.rng.standard_normal((n, PROBES)).astype(M.dtype)
-    block = orthonormal(block, against=np.hstack([request.avoid, V]))
-    return chebyshev_filter(M, block, M.apply(block), ends, PROBE_DEGREE, done=V)
+    done = np.hstack([request.avoid, V])
+    block = orthonormal(block, against=done)
+    return chebyshev_filter(M, block, M.apply(block), ends, PROBE_DEGREE, done=done)
 
 
 def filter_degree(M: SymmetricOperator) -> int:

@@ -26,7 +26,7 @@ DIRECTORY = 2**23
 #: what is unpacked may be this large, and beyond that this many times its file
 UNPACKED = 2**26
 RATIO = 100
-_DEFLATE = 1032  # no byte of a deflated stream stands for more
+DEFLATE = 1032  # no byte of a deflated stream stands for more
 _HEADER = 10_000
 _KINDS = "biufcSUmM"
 _MOST_EMPTY = 2**31
@@ -218,7 +218,7 @@ def _check_directory(listed: list[zipfile.ZipInfo], size: int) -> None:
         raise ValueError("its arrays claim more bytes than the file has")
     for member in listed:
         stored = member.compress_type == zipfile.ZIP_STORED
-        most = member.compress_size * (1 if stored else _DEFLATE)
+        most = member.compress_size * (1 if stored else DEFLATE)
         if member.flag_bits & 1 or not (
             stored or member.compress_type == zipfile.ZIP_DEFLATED
         ):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from graphfold.archives import RATIO, UNPACKED
+from graphfold.archives import DEFLATE, RATIO, UNPACKED
 from graphfold.arrays import Array
 from graphfold.check import shown
 from graphfold.errors import FileError
@@ -137,9 +137,9 @@ def _by_pyarrow(
         return None
     names = [str(i) for i in range(width)]
     kinds = {n: string() if int(n) in words else float64() for n in names}
-    source = unpacking(place) if place.compressed else str(place.path)
+    _refuse_bomb(place)
     table = arrow.read_csv(
-        source,
+        str(place.path),
         arrow.ReadOptions(column_names=names, skip_rows_after_names=int(header)),
         arrow.ParseOptions(delimiter=TEXT[place.suffix], newlines_in_values=True),
         arrow.ConvertOptions(column_types=kinds, null_values=list(MISSING)),
@@ -262,6 +262,17 @@ class _Unpacked(io.RawIOBase):
 def unpacking(place: Place) -> io.BufferedReader:
     """The bytes of a compressed text file."""
     return io.BufferedReader(_Unpacked(place), 2**18)
+
+
+def _refuse_bomb(place: Place) -> None:
+    """Unpack it once for nothing, if it is large enough to be one.
+
+    pyarrow unpacks by itself; an older one waits for ever where a stream of ours fails.
+    """
+    if place.compressed and place.path.stat().st_size * DEFLATE > UNPACKED:
+        with unpacking(place) as stream:
+            while stream.read(2**20):
+                pass
 
 
 @contextmanager

@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
-SOURCES = src tests benchmarks docs examples release
+SOURCES = src tests benchmarks docs examples release fuzz mutation
 
-.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel constraints clean
+.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel constraints fuzz coverage mutants trust clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -38,6 +38,40 @@ constraints:
 test-lowest: export OPENBLAS_NUM_THREADS = 1
 test-lowest: .venv-lowest/.dev
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal tests
+
+# hostile input: EXAMPLES times as many of every property as make test has, new ones each
+# time, then every parser by coverage-guided fuzzing for FUZZ_SECONDS
+EXAMPLES ?= 40
+FUZZ_SECONDS ?= 60
+fuzz: export OPENBLAS_NUM_THREADS = 1
+fuzz: $(VENV)/.dev .venv-fuzz/.tools
+	GRAPHFOLD_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 --dist worksteal tests/trust/properties tests/trust/parsers tests/trust/numbers
+	.venv-fuzz/bin/python -m fuzz --all --seconds $(FUZZ_SECONDS) --out docs/trust/fuzz.json
+
+# which lines and branches the tests reach: at least 95 %
+coverage: export OPENBLAS_NUM_THREADS = 1
+coverage: export GRAPHFOLD_REQUIRE_SLOW = 1
+coverage: export GRAPHFOLD_REQUIRE_CLUSTERS = 1
+coverage: $(VENV)/.dev
+	rm -f .coverage .coverage.*
+	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage json -q -o .coverage.json
+	$(BIN)/python -m tests.trust.covered .coverage.json docs/trust/coverage.json
+
+# changes in model/ and graphs/ that tests have to notice: more than an hour
+mutants: $(VENV)/.dev
+	$(PIP) install -r mutation/requirements.txt
+	$(BIN)/python -m mutation --jobs 2 --out docs/trust/mutation.json
+
+# docs/trust.md, counted anew; coverage and mutants are taken as they were found last
+trust: export GRAPHFOLD_LEDGER = $(CURDIR)/.ledger
+trust: export GRAPHFOLD_REQUIRE_FAULTS = 1
+trust: $(VENV)/.dev
+	rm -rf .ledger
+	$(MAKE) fuzz
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/trust/faults tests/trust/load tests/trust/supply
+	$(BIN)/python -m tests.trust.page .ledger
 
 # the page that view() writes, built from web/ (needs Node.js 20 and npm); it is committed.
 # Not by npm ci, which refuses a lock file without the packages of other systems
@@ -120,10 +154,16 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	.venv-$*/bin/python -m pip --disable-pip-version-check -q install -r benchmarks/requirements-$*.txt -e .
 	touch $@
 
+# atheris has wheels for few Pythons: an environment of its own
+.venv-fuzz/.tools: pyproject.toml fuzz/requirements.txt
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip --disable-pip-version-check -q install -r fuzz/requirements.txt -e '.[tables,graphs,plot]'
+	touch $@
+
 .venv-release/.tools:
 	$(PYTHON) -m venv .venv-release
 	.venv-release/bin/python -m pip --disable-pip-version-check -q install 'build>=1.2' 'twine>=6.1' 'cyclonedx-bom>=7'
 	touch $@
 
 clean:
-	rm -rf dist .venv .venv-release .venv-constraints .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist .ledger .coverage .coverage.* .venv .venv-fuzz .venv-release .venv-constraints .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

@@ -9,6 +9,16 @@ from graphfold import datasets
 from tests.browser import chromium, chromium_path
 
 
+def pytest_collection_modifyitems(items):
+    """Slow tests run where they are required, as in .ci/run."""
+    if os.environ.get("GRAPHFOLD_REQUIRE_SLOW"):
+        return
+    skipped = pytest.mark.skip(reason="takes long: set GRAPHFOLD_REQUIRE_SLOW")
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(skipped)
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)

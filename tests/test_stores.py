@@ -155,6 +155,7 @@ def test_pages_of_a_file_are_let_go(tmp_path):
     assert added(look)[0] < 0.6 * store.nbytes
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self")
 def test_an_exact_fit_reads_the_table_once(kind, tmp_path):
     found = measure(

@@ -39,6 +39,7 @@ def test_transductive_gain(cora, papers):
     assert gain >= 0.12
 
 
+@pytest.mark.slow
 def test_inductive_gain_in_a_pipeline(cora, papers):
     """Test papers are new to the fit and come with their own citations."""
 
@@ -83,6 +84,7 @@ def accuracy(cora, papers):
     return score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.5, 1.0])
 def test_a_random_graph_beside_the_citations_is_told_apart(cora, accuracy, strength):
     two = {"citations": cora.graph, "random": rewired(cora.graph, random_state=1)}
@@ -94,6 +96,7 @@ def test_a_random_graph_beside_the_citations_is_told_apart(cora, accuracy, stren
     assert found >= alone - 0.02
 
 
+@pytest.mark.slow
 def test_as_a_penalty_the_l2_ball_leans_and_a_sharper_one_decides(cora, accuracy):
     two = {"citations": cora.graph, "random": rewired(cora.graph, random_state=1)}
     settings = {"graph": two, "graph_strength": 0.5}
@@ -106,6 +109,7 @@ def test_as_a_penalty_the_l2_ball_leans_and_a_sharper_one_decides(cora, accuracy
     assert better >= alone - 0.02
 
 
+@pytest.mark.slow
 def test_auto_finds_the_strength_of_the_citations(cora, accuracy):
     chosen, found = accuracy(graph=cora.graph, graph_strength="auto")
     assert chosen.graph_strength_ > 0
@@ -114,6 +118,7 @@ def test_auto_finds_the_strength_of_the_citations(cora, accuracy):
     assert found >= best - 0.04
 
 
+@pytest.mark.slow
 def test_auto_drops_a_rewired_graph(cora, accuracy):
     graph = rewired(cora.graph, random_state=1)
     _, found = accuracy(graph=graph, graph_strength="auto")

@@ -432,6 +432,7 @@ def model_of(cora, strength, landmarks):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [1.0, 3.0])
 def test_on_cora_it_is_as_good_as_the_exact_model(cora, strength):
     X = sp.csr_array(normalize(cora.data))
@@ -444,6 +445,7 @@ def test_on_cora_it_is_as_good_as_the_exact_model(cora, strength):
     assert found[1] >= found[0] - 0.02
 
 
+@pytest.mark.slow
 def test_on_cora_new_papers_gain_by_their_citations(cora):
     """Two folds whose papers are new to the fit: the others would cost time alone."""
     X, scores = sp.csr_array(normalize(cora.data)), {0.0: [], 1.0: []}

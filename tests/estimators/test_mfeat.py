@@ -28,6 +28,7 @@ def with_noise(mfeat):
     return model, error(model.embedding_, mfeat.target)
 
 
+@pytest.mark.slow
 def test_views_together_beat_pca_of_all_columns(mfeat, learned):
     views = [StandardScaler().fit_transform(X) for X in mfeat.views.values()]
     Z = PCA(10, random_state=0).fit_transform(np.hstack(views))
@@ -40,6 +41,7 @@ def test_views_together_beat_each_alone(name, mfeat, learned):
     assert learned[1] < error(alone, mfeat.target)
 
 
+@pytest.mark.slow
 def test_learned_weights_cost_little_against_equal_ones(mfeat, learned):
     equal = MultiModalGraphEmbedding(10, weights="equal").fit(mfeat.views)
     assert np.ptp(equal.mode_weights_) == 0
@@ -47,6 +49,7 @@ def test_learned_weights_cost_little_against_equal_ones(mfeat, learned):
     assert learned[1] <= error(equal.embedding_, mfeat.target) + 0.01
 
 
+@pytest.mark.slow
 def test_noise_gets_the_smallest_weight(with_noise):
     model, _ = with_noise
     weights = dict(zip(model.mode_names_, model.mode_weights_, strict=True))

@@ -314,6 +314,7 @@ def test_verbose_says_each_round(method, corrupted, capsys):
     assert "round 1: residual" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @both
 def test_noisy_digits_cluster_better_than_by_pca(method, usps):
     """20 % of pixels black or white, all defaults, two components."""

@@ -76,6 +76,7 @@ def test_every_experiment_has_an_ordering_that_holds():
     assert HOLD.keys() == EXPERIMENTS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_quick_pass(name, tmp_path):
     for file in EXPERIMENTS[name].files:

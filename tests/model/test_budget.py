@@ -112,8 +112,18 @@ CASES = {
 }
 
 
+#: those of every day: a matrix in memory, in tiles, and landmarks
+OFTEN = ("stored", "tiled", "landmarks in little room")
+
+
 @on_linux
-@pytest.mark.parametrize(("request_", "budget", "storage"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    ("request_", "budget", "storage"),
+    [
+        pytest.param(*case, id=name, marks=[] if name in OFTEN else pytest.mark.slow)
+        for name, case in CASES.items()
+    ],
+)
 def test_the_peak_stays_within_the_budget(request_, budget, storage):
     found = measure({**request_, "budget": budget})
     assert found.get("storage") == storage, found

@@ -186,6 +186,7 @@ def test_links_between_opposites_do_not_help(clusters):
     assert "further apart" in str(found)
 
 
+@pytest.mark.slow
 def test_p_values_of_chance_are_uniform(rng, monkeypatch):
     """Even after far too few swaps: graph and copies are exchangeable."""
     monkeypatch.setattr(rewiring, "SWAPS_PER_EDGE", 1)
@@ -200,6 +201,7 @@ def test_p_values_of_chance_are_uniform(rng, monkeypatch):
         assert abs(np.mean(np.array(p_values) <= level + 1e-9) - level) < 3.5 * spread
 
 
+@pytest.mark.slow
 def test_cora_is_helped_by_its_citations(cora):
     found = graph_gain(cora.data, cora.graph, node_ids=cora.labels)
     assert found.helps and found.p_value == 0.01

@@ -9,7 +9,11 @@ from graphfold.progress import listening
 from tests.views.reading import Reading
 
 
-@pytest.mark.parametrize("layout", ["tsne", "umap"])
+@pytest.mark.parametrize(
+    # UMAP is compiled when it is first used
+    "layout",
+    ["tsne", pytest.param("umap", marks=pytest.mark.slow)],
+)
 def test_layouts(fitted, layout):
     if layout == "umap":
         pytest.importorskip("umap")

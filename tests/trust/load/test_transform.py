@@ -14,7 +14,7 @@ from tests.trust.faults.required import ALL
 from tests.trust.ledger import tried
 
 THREADS = 64
-TIMES = 40 if ALL else 2
+TIMES = 8 if ALL else 2
 #: some that the fit has seen, and some that it has not
 NEW = np.vstack([X[:4], np.random.default_rng(7).standard_normal((4, X.shape[1]))])
 pytestmark = pytest.mark.filterwarnings("ignore::graphfold.errors.GraphfoldWarning")

@@ -41,7 +41,7 @@ test-lowest: .venv-lowest/.dev
 
 # hostile input: EXAMPLES times as many of every property as make test has, new ones each
 # time, then every parser by coverage-guided fuzzing for FUZZ_SECONDS
-EXAMPLES ?= 40
+EXAMPLES ?= 20
 FUZZ_SECONDS ?= 60
 fuzz: export OPENBLAS_NUM_THREADS = 1
 fuzz: $(VENV)/.dev .venv-fuzz/.tools

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.trust import covered, ledger
-from tests.trust.found import FOUND
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDS = ROOT / "docs" / "trust"
@@ -93,7 +92,7 @@ def page(records: Path) -> str:
     parts += [
         _covered(_read(records, "coverage")),
         _mutated(_read(records, "mutation")),
-        _found(),
+        _found(json.loads((records / "found.json").read_text())),
     ]
     return "\n".join(parts)
 
@@ -202,12 +201,12 @@ def _of(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else ""
 
 
-def _found() -> str:
-    rows = [[bug, f"`{test}`"] for bug, test in FOUND]
+def _found(finds: list[dict[str, str]]) -> str:
+    lines = [f"- {find['what']}\\\n  `{find['test']}`" for find in finds]
     return (
         "## What was found\n\n"
-        "Each has a test that failed before it was mended, and a line in the "
-        "[changelog](changelog.md).\n\n" + table(["what was wrong", "test"], rows)
+        f"{len(finds)} faults, each with a test that fails without the repair, and a "
+        "line in the [changelog](changelog.md):\n\n" + "\n".join(lines) + "\n"
     )
 
 

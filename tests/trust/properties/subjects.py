@@ -87,6 +87,7 @@ SUBJECTS = {
     ),
     "auto strength by columns": Subject(
         lambda: GraphKernelPCA(graph=NeighborGraph(3), graph_strength="auto"),
+        rotates=False,
         partly=True,
     ),
     "recipe": Subject(lambda: GraphKernelPCA(graph=NeighborGraph(3))),

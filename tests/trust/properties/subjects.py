@@ -87,6 +87,7 @@ SUBJECTS = {
     ),
     "auto strength by columns": Subject(
         lambda: GraphKernelPCA(graph=NeighborGraph(3), graph_strength="auto"),
+        rotates=False,
         partly=True,
     ),
     "recipe": Subject(lambda: GraphKernelPCA(graph=NeighborGraph(3))),
@@ -136,11 +137,19 @@ SUBJECTS = {
     "local linear": Subject(lambda: LocalNonlinearEmbedding(order=1)),
     "laplacian eigenmaps": Subject(lambda: LaplacianEigenmaps(n_neighbors=3)),
     "graph laplacian pca": Subject(lambda: GraphLaplacianPCA(n_neighbors=3)),
-    "robust": Subject(RobustGraphPCA, "", rotates=False, partly=True),
-    "robust with a graph": Subject(
-        lambda g: RobustGraphPCA(graph=g), "", given=True, rotates=False, partly=True
+    "robust": Subject(
+        lambda: RobustGraphPCA(max_iter=100), "", rotates=False, partly=True
     ),
-    "fast robust": Subject(FastRobustGraphPCA, "", rotates=False, partly=True),
+    "robust with a graph": Subject(
+        lambda g: RobustGraphPCA(graph=g, max_iter=100),
+        "",
+        given=True,
+        rotates=False,
+        partly=True,
+    ),
+    "fast robust": Subject(
+        lambda: FastRobustGraphPCA(max_iter=100), "", rotates=False, partly=True
+    ),
 }
 
 

@@ -52,7 +52,7 @@ fuzz: $(VENV)/.dev .venv-fuzz/.tools
 coverage: export OPENBLAS_NUM_THREADS = 1
 coverage: export GRAPHFOLD_REQUIRE_SLOW = 1
 coverage: export GRAPHFOLD_REQUIRE_CLUSTERS = 1
-coverage: $(VENV)/.dev
+coverage: lint
 	rm -f .coverage .coverage.*
 	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
 	$(BIN)/python -m coverage combine -q

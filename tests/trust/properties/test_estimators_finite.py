@@ -83,3 +83,14 @@ def test_a_fit_is_finite_and_orthonormal_or_says_why_not(name, case):
     again = clone(estimator)
     assert again.fit_transform(table.X, y).tobytes() == Z.tobytes()
     tried(SECTION, name, table.what)
+
+
+@pytest.mark.parametrize("name", [n for n, s in SUBJECTS.items() if not s.given])
+def test_one_row_is_too_few_and_it_is_said_so(name):
+    """A graph has no edge to give to one node, so these subjects are the others."""
+    subject = SUBJECTS[name]
+    y = labels_of(1, 0) if subject.supervised else None
+    with pytest.raises(ValueError, match=r"1 sample.* minimum of 2") as caught:
+        subject.estimator(1, n=1).fit(np.ones((1, 3)), y)
+    assert "\n" not in str(caught.value)
+    tried(SECTION, name, "one row: refused in a sentence")

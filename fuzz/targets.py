@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 import graphfold
@@ -127,8 +128,12 @@ NEEDS = {
 
 
 def warm_up(name: str, honest: list[bytes]) -> None:
-    """Read honest files unwatched, so that what is imported late has been imported."""
+    """Read honest files unwatched, so that what is imported late has been imported.
+
+    joblib counts the cores once, by a program: not because a file has told it to.
+    """
     with asleep():
+        joblib.cpu_count(only_physical_cores=True)
         for content in honest:
             TARGETS[name](content)
             TARGETS[name](content[: len(content) // 2])

@@ -9,9 +9,12 @@ import numpy as np
 import scipy.linalg.blas
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, row_blocks
+from graphfold.arrays import Array, power_of_two, row_blocks
 from graphfold.operators.base import Bounds, SymmetricOperator
 from graphfold.operators.stored import Dense
+
+#: how far from 1 a factor may be before a product without it may be out of range
+FAR = 1e15
 
 
 @final
@@ -73,11 +76,14 @@ class Scaled(SymmetricOperator):
         self.factor = float(factor)
         self.operator = operator
         self.n, self.dtype = operator.n, operator.dtype
+        # half of a factor far from 1 goes first: M V alone may be out of range
+        far = factor != 0 and not 1 / FAR < abs(factor) < FAR
+        self._first = power_of_two(abs(self.factor) ** 0.5) if far else 1.0
 
     def apply(self, V: Array) -> Array:
+        product = self.operator.apply(V if self._first == 1 else V * self._first)
         # in place: new memory would cost as much as the product
-        product = self.operator.apply(V)
-        product *= self.factor
+        product *= self.factor / self._first
         return product
 
     def diagonal(self) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -154,17 +155,32 @@ def run(arguments: argparse.Namespace) -> None:
 def sample(found: list, arguments: argparse.Namespace, earlier: dict | None) -> list:
     """A share of the mutants of a module; a larger share holds a smaller one."""
     if earlier is not None:
-        # by what they change: numbers of mutants move when code does
-        left = {change(**entry) for entry in earlier["survivors"]}
-        return [m for m in found if change(m.name, m.before, m.after) in left]
+        return survivors_among(found, earlier["survivors"])
     shuffled = random.Random(arguments.seed).sample(found, len(found))
     taken = {m.name for m in shuffled[: round(arguments.share * len(found) + 0.4999)]}
     return [mutant for mutant in found if mutant.name in taken]
 
 
-def change(id: str, before: str, after: str, **_: object) -> tuple[str, str, str]:
-    """A mutant without its number."""
-    return id.rpartition(":")[0], before, after
+def survivors_among(found: list, survivors: list[dict]) -> list:
+    """Mutants that survived before: by number, or, where code has moved, by change."""
+    changes = {mutant.name: (mutant.before, mutant.after) for mutant in found}
+    taken, moved = set(), []
+    for entry in survivors:
+        if changes.get(entry["id"]) == (entry["before"], entry["after"]):
+            taken.add(entry["id"])
+        else:
+            moved.append(entry)
+    for entry in moved:
+        function = entry["id"].rpartition(":")[0]
+        alike = (
+            name
+            for name, change in changes.items()
+            if change == (entry["before"], entry["after"])
+            and name.rpartition(":")[0] == function
+            and name not in taken
+        )
+        taken |= set(itertools.islice(alike, 1))
+    return [mutant for mutant in found if mutant.name in taken]
 
 
 if __name__ == "__main__":

@@ -169,10 +169,8 @@ class Trials:
                 say(f"control {name}: exit {code}, {notes}")
 
         by_line = self.coverage.by_line(SLOW)
-        work = [
-            (name, self._trial(None, self.tests_for(mutant, by_line)))
-            for name, mutant in chosen.items()
-        ]
+        tests = {name: self.tests_for(m, by_line) for name, m in chosen.items()}
+        work = [(name, self._trial(None, some)) for name, some in tests.items() if some]
         self._each(work, ended)
 
     # -- with one --------------------------------------------------------------

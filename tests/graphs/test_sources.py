@@ -161,6 +161,10 @@ def test_igraph_and_networkx_tell_directions_and_weights(directed):
     for (i, j), weight in zip(ends, weights, strict=True):
         other.add_edge(i, j, weight=weight)
     assert_array_equal(Graph(other).to_scipy().toarray(), once)
+    order = [2, 0, 3, 1]
+    assert_array_equal(
+        Graph(other, nodes=order).to_scipy().toarray(), once[np.ix_(order, order)]
+    )
     summed = Graph(other, duplicates="sum").to_scipy().toarray()
     assert_array_equal(summed, once_summed(ends, weights, directed))
 

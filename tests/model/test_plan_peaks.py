@@ -188,6 +188,11 @@ def made(used=(RBF,), table=X, d=D, solver="krylov", max_memory=None, **more):
     return make_plan(used, table, d, solver=solver, max_memory=max_memory, **more)
 
 
+def test_graphs_that_need_a_basis_are_counted_in_every_plan():
+    more = made(n_bases=2, n_edges=50).peak_bytes - made().peak_bytes
+    assert more == 5 * 8 * N * N + 3 * 12 * 50
+
+
 def test_the_way_back_of_an_exact_fit_is_a_kernel_of_all_rows():
     found = made([LINEAR], rows_back=1).peak_bytes
     assert found == COPY + memory.way_back_bytes(X, N)

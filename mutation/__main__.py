@@ -55,7 +55,7 @@ def main() -> None:
     arguments = parse()
     if os.environ.get("MUTATION_WORK") is None:
         with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-            work = arguments.work or Path(folder)
+            work = (arguments.work or Path(folder)).resolve()
             work.mkdir(parents=True, exist_ok=True)
             copy = fresh_copy(work)
             paths = os.pathsep.join([str(copy), str(copy / "src")])
@@ -67,6 +67,8 @@ def main() -> None:
                 "PYTHONPATH": paths,
             }
             command = [sys.executable, "-m", "mutation", *sys.argv[1:]]
+            if arguments.again:  # the copy is another working folder
+                command += ["--again", str(arguments.again.resolve())]
             sys.exit(subprocess.run(command, cwd=copy, env=environment).returncode)
     run(arguments)
 
@@ -79,6 +81,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the share taken")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--work", type=Path, help="folder to keep measurements in")
+    parser.add_argument("--budget", type=float, default=1.5, help="seconds of tests")
+    parser.add_argument("--only", help="with --again: survivors of this file")
     parser.add_argument("--again", type=Path, help="only survivors of this JSON")
     return parser.parse_args()
 
@@ -110,7 +114,7 @@ def run(arguments: argparse.Namespace) -> None:
     from mutation import report
     from mutation.covering import Coverage
     from mutation.mutants import mutants_of
-    from mutation.trials import Trials
+    from mutation.trials import BUDGET, Trials
 
     copy = Path.cwd()
     root = copy / "src" / "graphfold"
@@ -138,8 +142,12 @@ def run(arguments: argparse.Namespace) -> None:
         for path in sorted((copy / "tests").rglob("*.py"))
     }
     coverage.forget_changed(tests)
-    again = earlier is not None
-    trials = Trials(root, chosen, coverage, arguments.jobs, only_new_tests=again)
+    budget = arguments.budget
+    only_new = earlier is not None and budget <= BUDGET
+    how = {"budget": budget, "only_new_tests": only_new}
+    trials = Trials(root, chosen, coverage, arguments.jobs, **how)
+    if earlier is not None and arguments.only:
+        trials.leave(earlier["survivors"], arguments.only)
     pytest.main(
         [
             *TESTS,

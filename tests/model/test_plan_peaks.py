@@ -58,6 +58,8 @@ def test_a_factor_is_a_table_of_its_own_unless_it_is_the_rows():
     found = peak([LINEAR])
     assert found.storage == "low-rank"
     assert found.peak_bytes == COPY + max(THIN, memory.median_bytes(N, 8))
+    wide = memory.solver_bytes(N, 64, 8, thin=True)  # more than the median takes
+    assert peak([LINEAR], d=60).peak_bytes == COPY + wide
     normalised = peak([kernels.Cosine()])
     assert normalised.storage == "low-rank"
     assert normalised.peak_bytes == COPY + max(COPY + THIN, memory.median_bytes(N, 8))

@@ -78,6 +78,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="JSON to write")
     parser.add_argument("--share", type=float, default=1.0, help="of each module")
+    parser.add_argument("--beyond", type=float, default=0.0, help="but not this share")
     parser.add_argument("--seed", type=int, default=0, help="of the share taken")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--work", type=Path, help="folder to keep measurements in")
@@ -165,7 +166,11 @@ def sample(found: list, arguments: argparse.Namespace, earlier: dict | None) -> 
     if earlier is not None:
         return survivors_among(found, earlier["survivors"])
     shuffled = random.Random(arguments.seed).sample(found, len(found))
-    taken = {m.name for m in shuffled[: round(arguments.share * len(found) + 0.4999)]}
+    first, last = (
+        round(share * len(found) + 0.4999)
+        for share in (arguments.beyond, arguments.share)
+    )
+    taken = {mutant.name for mutant in shuffled[first:last]}
     return [mutant for mutant in found if mutant.name in taken]
 
 

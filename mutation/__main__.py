@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -54,7 +55,7 @@ def main() -> None:
     arguments = parse()
     if os.environ.get("MUTATION_WORK") is None:
         with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-            work = arguments.work or Path(folder)
+            work = (arguments.work or Path(folder)).resolve()
             work.mkdir(parents=True, exist_ok=True)
             copy = fresh_copy(work)
             paths = os.pathsep.join([str(copy), str(copy / "src")])
@@ -66,6 +67,8 @@ def main() -> None:
                 "PYTHONPATH": paths,
             }
             command = [sys.executable, "-m", "mutation", *sys.argv[1:]]
+            if arguments.again:  # the copy is another working folder
+                command += ["--again", str(arguments.again.resolve())]
             sys.exit(subprocess.run(command, cwd=copy, env=environment).returncode)
     run(arguments)
 
@@ -75,9 +78,12 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="JSON to write")
     parser.add_argument("--share", type=float, default=1.0, help="of each module")
+    parser.add_argument("--beyond", type=float, default=0.0, help="but not this share")
     parser.add_argument("--seed", type=int, default=0, help="of the share taken")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--work", type=Path, help="folder to keep measurements in")
+    parser.add_argument("--budget", type=float, default=1.5, help="seconds of tests")
+    parser.add_argument("--only", help="with --again: survivors of this file")
     parser.add_argument("--again", type=Path, help="only survivors of this JSON")
     return parser.parse_args()
 
@@ -109,7 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
     from mutation import report
     from mutation.covering import Coverage
     from mutation.mutants import mutants_of
-    from mutation.trials import Trials
+    from mutation.trials import BUDGET, Trials
 
     copy = Path.cwd()
     root = copy / "src" / "graphfold"
@@ -137,8 +143,12 @@ def run(arguments: argparse.Namespace) -> None:
         for path in sorted((copy / "tests").rglob("*.py"))
     }
     coverage.forget_changed(tests)
-    again = earlier is not None
-    trials = Trials(root, chosen, coverage, arguments.jobs, only_new_tests=again)
+    budget = arguments.budget
+    only_new = earlier is not None and budget <= BUDGET
+    how = {"budget": budget, "only_new_tests": only_new}
+    trials = Trials(root, chosen, coverage, arguments.jobs, **how)
+    if earlier is not None and arguments.only:
+        trials.leave(earlier["survivors"], arguments.only)
     pytest.main(
         [
             *TESTS,
@@ -154,17 +164,36 @@ def run(arguments: argparse.Namespace) -> None:
 def sample(found: list, arguments: argparse.Namespace, earlier: dict | None) -> list:
     """A share of the mutants of a module; a larger share holds a smaller one."""
     if earlier is not None:
-        # by what they change: numbers of mutants move when code does
-        left = {change(**entry) for entry in earlier["survivors"]}
-        return [m for m in found if change(m.name, m.before, m.after) in left]
+        return survivors_among(found, earlier["survivors"])
     shuffled = random.Random(arguments.seed).sample(found, len(found))
-    taken = {m.name for m in shuffled[: round(arguments.share * len(found) + 0.4999)]}
+    first, last = (
+        round(share * len(found) + 0.4999)
+        for share in (arguments.beyond, arguments.share)
+    )
+    taken = {mutant.name for mutant in shuffled[first:last]}
     return [mutant for mutant in found if mutant.name in taken]
 
 
-def change(id: str, before: str, after: str, **_: object) -> tuple[str, str, str]:
-    """A mutant without its number."""
-    return id.rpartition(":")[0], before, after
+def survivors_among(found: list, survivors: list[dict]) -> list:
+    """Mutants that survived before: by number, or, where code has moved, by change."""
+    changes = {mutant.name: (mutant.before, mutant.after) for mutant in found}
+    taken, moved = set(), []
+    for entry in survivors:
+        if changes.get(entry["id"]) == (entry["before"], entry["after"]):
+            taken.add(entry["id"])
+        else:
+            moved.append(entry)
+    for entry in moved:
+        function = entry["id"].rpartition(":")[0]
+        alike = (
+            name
+            for name, change in changes.items()
+            if change == (entry["before"], entry["after"])
+            and name.rpartition(":")[0] == function
+            and name not in taken
+        )
+        taken |= set(itertools.islice(alike, 1))
+    return [mutant for mutant in found if mutant.name in taken]
 
 
 if __name__ == "__main__":

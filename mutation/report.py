@@ -60,6 +60,7 @@ def write(
         "versions": {"python": platform.python_version()}
         | {tool: version(tool) for tool in TOOLS},
         "share": earlier["share"] if earlier else arguments.share,
+        "beyond": earlier.get("beyond", 0.0) if earlier else arguments.beyond,
         "seed": earlier["seed"] if earlier else arguments.seed,
         "tests": dict(known),
         "controls": trials.controls,

@@ -24,7 +24,7 @@ from mutation.covering import Coverage, Covered, traced
 from mutation.mutants import Mutant
 
 SLOW = 1.0  # CPU seconds: a test that takes longer takes no part
-BUDGET = 1.5  # CPU seconds of tests that a mutant meets, the cheapest first
+BUDGET = 1.5  # CPU seconds of tests that a mutant meets, if nobody asks for more
 EXAMPLES = 25  # of a hypothesis property
 MEMORY = 6 * 2**30  # bytes of address space on top of what the imports take
 
@@ -39,9 +39,11 @@ class Trials:
         coverage: Coverage,
         jobs: int,
         *,
+        budget: float = BUDGET,
         only_new_tests: bool = False,
     ) -> None:
         """``only_new_tests``: those measured before have met these mutants already."""
+        self.budget = budget
         self.root, self.mutants, self.coverage = root, mutants, coverage
         self.jobs = jobs
         self.met = set(coverage.tests) if only_new_tests else set()
@@ -49,6 +51,13 @@ class Trials:
         self.controls: dict[str, str] = {}
         self.failed = False
         self.killers: Counter[tuple[str, str]] = Counter()
+
+    def leave(self, survivors: list[dict[str, str]], file: str) -> None:
+        """Take earlier verdicts for the mutants of all files but one."""
+        known = {entry["id"]: entry["outcome"] for entry in survivors}
+        left = [mutant for mutant in self.mutants if mutant.file != file]
+        self.verdicts |= {m.name: known.get(m.name, "survived") for m in left}
+        self.mutants = [mutant for mutant in self.mutants if mutant.file == file]
 
     # -- hooks of pytest -------------------------------------------------------
 
@@ -169,10 +178,8 @@ class Trials:
                 say(f"control {name}: exit {code}, {notes}")
 
         by_line = self.coverage.by_line(SLOW)
-        work = [
-            (name, self._trial(None, self.tests_for(mutant, by_line)))
-            for name, mutant in chosen.items()
-        ]
+        tests = {name: self.tests_for(m, by_line) for name, m in chosen.items()}
+        work = [(name, self._trial(None, some)) for name, some in tests.items() if some]
         self._each(work, ended)
 
     # -- with one --------------------------------------------------------------
@@ -192,7 +199,7 @@ class Trials:
 
         chosen, spent = [], 0.0
         for test in sorted(found, key=rank):
-            if chosen and spent + cost[test].seconds > BUDGET:
+            if chosen and spent + cost[test].seconds > self.budget:
                 break
             chosen.append(test)
             spent += cost[test].seconds

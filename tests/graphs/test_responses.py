@@ -76,16 +76,17 @@ def test_bad_callables():
 
 
 @pytest.mark.parametrize(
-    ("response", "settings"),
+    ("make", "settings"),
     [
-        (responses.Diffusion(), {"scale": 1.0}),
-        (responses.RandomWalk(), {"a": 2.0, "p": 1}),
-        (responses.RegularizedLaplacian(), {"scale": 1.0}),
-        (responses.Bandlimited(), {"n_low": 10, "b": 10.0}),
-        (responses.Custom(np.exp), {"function": np.exp}),
+        (responses.Diffusion, {"scale": 1.0}),
+        (responses.RandomWalk, {"a": 2.0, "p": 1}),
+        (responses.RegularizedLaplacian, {"scale": 1.0}),
+        (responses.Bandlimited, {"n_low": 10, "b": 10.0}),
+        (lambda: responses.Custom(np.exp), {"function": np.exp}),
     ],
 )
-def test_defaults_are_those_documented(response, settings):
+def test_defaults_are_those_documented(make, settings):
+    response = make()
     assert response.get_params() == {**settings, "form": "kernel"}
     response.check(1.5)
 

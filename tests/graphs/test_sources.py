@@ -161,6 +161,10 @@ def test_igraph_and_networkx_tell_directions_and_weights(directed):
     for (i, j), weight in zip(ends, weights, strict=True):
         other.add_edge(i, j, weight=weight)
     assert_array_equal(Graph(other).to_scipy().toarray(), once)
+    order = [2, 0, 3, 1]
+    assert_array_equal(
+        Graph(other, nodes=order).to_scipy().toarray(), once[np.ix_(order, order)]
+    )
     summed = Graph(other, duplicates="sum").to_scipy().toarray()
     assert_array_equal(summed, once_summed(ends, weights, directed))
 
@@ -197,3 +201,34 @@ def test_positions_of_an_edge_index_may_be_of_any_integers(kind):
     empty = np.empty((2, 0), dtype=kind)
     with pytest.raises(GraphError, match="got 1 nodes and none"):
         Graph.from_edge_index(empty)
+
+
+def listed_twice(kind):
+    ends, weights = [(0, 1), (1, 0), (1, 2), (2, 3)], [1.0, 2.0, 5.0, 4.0]
+    if kind == "array":
+        return np.column_stack([np.array(ends), weights])
+    if kind == "list":
+        return [(*pair, weight) for pair, weight in zip(ends, weights, strict=True)]
+    if kind == "table":
+        pd = pytest.importorskip("pandas", reason="needs pandas")
+        return pd.DataFrame(np.array(ends), columns=["u", "v"]).assign(weight=weights)
+    if kind == "igraph":
+        igraph = pytest.importorskip("igraph", reason="needs igraph")
+        return igraph.Graph(n=4, edges=ends, edge_attrs={"weight": weights})
+    networkx = pytest.importorskip("networkx", reason="needs networkx")
+    graph = networkx.MultiGraph()
+    for (i, j), weight in zip(ends, weights, strict=True):
+        graph.add_edge(i, j, weight=weight)
+    return graph
+
+
+@pytest.mark.parametrize("kind", ["array", "list", "table", "igraph", "networkx"])
+def test_every_source_takes_the_largest_weight_listed_or_their_sum(kind):
+    source = listed_twice(kind)
+    assert Graph(source).degrees.tolist() == [2, 7, 9, 4]
+    assert Graph(source, duplicates="once").degrees.tolist() == [2, 7, 9, 4]
+    assert Graph(source, duplicates="sum").degrees.tolist() == [3, 8, 9, 4]
+    ends, weights = ([0, 1, 1, 2], [1, 0, 2, 3]), [1.0, 2.0, 5.0, 4.0]
+    assert Graph.from_edges(*ends, weights).degrees.tolist() == [2, 7, 9, 4]
+    summed = Graph.from_edges(*ends, weights, duplicates="sum")
+    assert summed.degrees.tolist() == [3, 8, 9, 4]

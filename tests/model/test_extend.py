@@ -326,3 +326,48 @@ def test_a_trace_that_could_only_be_estimated_is_none(rows, rng):
     assert extend.trace_of(term.base) == pytest.approx(np.trace(term.base.to_dense()))
     nothing = extend.PseudoInverse(np.ones((3, 1)), np.ones(1), term.base)
     assert np.isnan(extend.trace_of(nothing))
+
+
+def test_all_components_hold_the_constant_which_the_data_ignore(rows, new):
+    problem, _ = solved(rows, RBF)
+    V = problem.solve(30, solver="lapack").vectors
+    share = data_share(problem, RBF, rows, V, by_factor=False)
+    K, values, _, _ = centred_by_loops(RBF, rows, new, True)
+    assert_allclose(share.of(new)[0], values @ V, atol=1e-9)
+    assert_allclose(share.gram, V.T @ K @ V, atol=1e-9)
+
+
+def test_each_row_hears_the_graphs_that_know_it(rows, new):
+    problem, pairs = solved(rows, RBF)
+    data = data_share(problem, RBF, rows, pairs.vectors, by_factor=False)
+    how = (False, np.ones(30), pairs.vectors, np.zeros(D), True, np.zeros(D))
+    first, second = (extend.GraphShare(name, 2.0, *how) for name in "ab")
+    edges = {name: np.zeros((7, 30)) for name in "ab"}
+    edges["a"][0, 3] = edges["b"][1, 4] = 1.0
+    both = Extension(pairs.vectors, pairs.values, data, [first, second])
+    placed = both.place(new, {k: sp.csr_array(v) for k, v in edges.items()})
+    for i, (name, graph) in enumerate((("a", first), ("b", second))):
+        alone = Extension(pairs.vectors, pairs.values, data, [graph])
+        expected = alone.place(new, {name: sp.csr_array(edges[name])})
+        assert_allclose(placed[i], expected[i])
+        assert np.abs(placed[i] - both.place(new)[i]).max() > 1e-3
+    assert_allclose(placed[2:], both.place(new)[2:])
+
+
+def test_single_precision_stays_single(rows, new):
+    single, fresh = rows.astype(np.float32), new.astype(np.float32)
+    kernel = kernels.Linear()
+    problem, pairs = solved(single, kernel)
+    assert pairs.vectors.dtype == np.float32
+    for by_factor in (True, False):
+        data = data_share(problem, kernel, single, pairs.vectors, by_factor=by_factor)
+        assert data.gram.dtype == np.float64
+        assert data.offset.dtype == np.float32
+        assert data.expansions[0].of(fresh).dtype == np.float32
+        graph = extend.GraphShare("g", 1.0, False, np.ones(30), pairs.vectors,
+                                  np.ones(D), True, np.zeros(D))  # fmt: skip
+        rule = Extension(pairs.vectors, pairs.values, data, [graph])
+        edges = {"g": sp.csr_array(np.ones((7, 30)))}
+        assert rule.place(fresh).dtype == np.float32
+        assert rule.place(fresh, edges).dtype == np.float32
+        assert rule.loadings(rows, pairs.vectors).dtype == np.float32

@@ -66,6 +66,21 @@ def test_where_all_rows_are_landmarks_it_is_the_kernel_itself(
     assert found.trace == pytest.approx(expected.trace, rel=1e-5)
 
 
+def test_means_of_several_kernels_add_up(rows, new):
+    used, theta = KERNELS[:2], (0.7, 2.0)
+    problem, features = by_landmarks(used, theta, rows, np.arange(25), True)
+    both = kernels.Combination(used, (0.7, 1.0))  # theta * factor
+    exact = Problem((kernel_term(both, rows),), (1.0,))
+    V = exact.solve(D, solver="lapack").vectors
+    loadings = loadings_of(problem, features_of(problem), V)
+    found = landmark_share(problem, features, loadings, 25.0, np.float64)
+    expected = data_share(exact, both, rows, V, by_factor=False)
+    size = np.abs(expected.gram).max()
+    for one, other in zip(found.of(new), expected.of(new), strict=True):
+        assert_allclose(one, other, atol=2e-5 * size)
+    assert found.grand_mean == pytest.approx(expected.grand_mean, abs=2e-5 * size)
+
+
 @pytest.mark.parametrize("center", [True, False])
 def test_some_landmarks_are_products_of_features(center, rows, new):
     used, theta = KERNELS, (0.7, 2.0, 0.0)

@@ -58,6 +58,8 @@ def test_a_factor_is_a_table_of_its_own_unless_it_is_the_rows():
     found = peak([LINEAR])
     assert found.storage == "low-rank"
     assert found.peak_bytes == COPY + max(THIN, memory.median_bytes(N, 8))
+    wide = memory.solver_bytes(N, 64, 8, thin=True)  # more than the median takes
+    assert peak([LINEAR], d=60).peak_bytes == COPY + wide
     normalised = peak([kernels.Cosine()])
     assert normalised.storage == "low-rank"
     assert normalised.peak_bytes == COPY + max(COPY + THIN, memory.median_bytes(N, 8))
@@ -186,6 +188,11 @@ def test_the_way_back_of_landmarks_is_a_kernel_of_its_rows():
 
 def made(used=(RBF,), table=X, d=D, solver="krylov", max_memory=None, **more):
     return make_plan(used, table, d, solver=solver, max_memory=max_memory, **more)
+
+
+def test_graphs_that_need_a_basis_are_counted_in_every_plan():
+    more = made(n_bases=2, n_edges=50).peak_bytes - made().peak_bytes
+    assert more == 5 * 8 * N * N + 3 * 12 * 50
 
 
 def test_the_way_back_of_an_exact_fit_is_a_kernel_of_all_rows():

@@ -49,7 +49,8 @@ def test_a_kernel_matrix_takes_a_triangle_and_only_curved_ones_exponentials():
 )
 def test_one_solve_takes_its_products(used, storage, solver, once, probed):
     computed = TRIANGLE if storage == "stored" else 0
-    assert seconds(used, storage, solver) == pytest.approx(computed + once)
+    # exactly: a search is short beside the products that follow it
+    assert seconds(used, storage, solver) == pytest.approx(computed + once, rel=1e-12)
     assert probed == [np.float64]
 
 

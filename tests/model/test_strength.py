@@ -27,6 +27,7 @@ def test_strength_one_lifts_as_much_as_the_best_direction(center, rng):
     found, start = absolute_strength(problem, 3.0, normalize=True, d=2)
     assert found == pytest.approx(3.0 * top / 5.0, rel=1e-6)
     assert start.shape[0] == N
+    assert start.shape[1] >= 2
     for gamma, how in ((3.0, {"normalize": False}), (0.0, {"normalize": True})):
         assert absolute_strength(problem, gamma, **how) == (gamma, None)
     alone = Problem((K,), (1.0,))
@@ -58,6 +59,9 @@ def test_a_loose_solve_of_one_direction_is_enough(dtype, tol, monkeypatch):
     assert d == N - 1  # the constant is kept out
     assert (how["tol"], how["needed"], how["start"]) == (tol, 1, None)
     assert_array_equal(how["avoid"], problem.trivial_vector())
+    given = np.ones((N, 1), dtype=dtype)
+    data_scale(problem, 2, start=given)
+    assert asked[-1][1]["start"] is given
     (begun,) = terms(1, start=np.ones((N, 1)))
     data_scale(Problem((begun,), (1.0,), center=False), 99)
     d, how = asked[-1]

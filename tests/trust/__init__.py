@@ -2,7 +2,10 @@
 
 ledger       what was tried, counted while tests run
 examples     how many examples a property gets: a few here, thousands in ``make fuzz``
-page         docs/trust.md from the ledger, and what was found
+page         docs/trust.md from the ledger, from records of fuzzing, coverage and
+             mutants, and from the list of what was found (docs/trust/)
+figures      tables of what was measured      markdown   tables at all
+covered      branch coverage by folder
 properties/  invariants of every estimator and graph builder on generated input
 parsers/     bytes from strangers: edge lists, tables, matrices, graphml, models, json
 faults/      kill -9, full disks, read-only folders, interrupts, threads, processes

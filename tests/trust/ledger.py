@@ -44,11 +44,12 @@ def write(folder: str | os.PathLike[str]) -> None:
     _figures.clear()
 
 
-def merged(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """All files of a folder added up: counts by section, subject and what; figures."""
+def merged(*folders: str | os.PathLike[str]) -> dict[str, Any]:
+    """All files of folders added up: counts by section, subject and what; figures."""
     counts: dict[str, dict[str, dict[str, int]]] = {}
     figures: dict[str, dict[str, Any]] = {}
-    for path in sorted(Path(folder).glob("ledger-*.json")):
+    files = [path for folder in folders for path in Path(folder).glob("ledger-*.json")]
+    for path in files:
         content = json.loads(path.read_text())
         for section, subject, what, number in content["counts"]:
             held = counts.setdefault(section, {}).setdefault(subject, {})

@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tests.trust import covered, ledger
+from tests.trust import covered, figures, ledger
+from tests.trust.markdown import table
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDS = ROOT / "docs" / "trust"
@@ -31,6 +32,8 @@ was counted while it ran. What was found on the way has been mended, and stands 
 end.
 """
 
+#: how the ledger ends the names of inputs that the library rightly refuses
+REFUSED = "refused in a sentence"
 #: heading, and what stands above the table of a section of the ledger
 SECTIONS = {
     "properties": (
@@ -69,26 +72,21 @@ SECTIONS = {
 }
 
 
-def table(heads: list[str], rows: list[list[Any]]) -> str:
-    """Cells as Markdown."""
-    lines = [heads, ["---"] * len(heads), *[[str(cell) for cell in r] for r in rows]]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def page(records: Path) -> str:
     """The page as Markdown, from the records in a folder."""
     kept = _read(records, "ledger")
     parts = [HEAD, _where_from(kept), _summary(kept["counts"])]
     for name, (heading, above) in SECTIONS.items():
         counts = kept["counts"].get(name, {})
-        figures = kept["figures"].get(name, {})
+        measured = kept["figures"].get(name, {})
         parts.append(f"## {heading}\n\n{above}\n")
         if name == "parsers":
             parts.append(_fuzzed(_read(records, "fuzz")))
         if counts:
-            parts.append(_counted(counts))
-        if figures:
-            parts.append(table(["figure", "measured"], _sorted_figures(figures)))
+            parts.append(_varied(counts) if name == "properties" else _counted(counts))
+        if measured:
+            told = figures.numbers if name == "numbers" else figures.plain
+            parts.append(told(measured))
     parts += [
         _covered(_read(records, "coverage")),
         _mutated(_read(records, "mutation")),
@@ -123,19 +121,32 @@ def _sum(counts: dict[str, dict[str, int]]) -> int:
 
 
 def _counted(counts: dict[str, dict[str, int]]) -> str:
+    """Subjects such as "kill -9, save" in one line for all that begin alike."""
+    kinds: dict[str, dict[str, int]] = {}
+    for subject, held in sorted(counts.items()):
+        kind = kinds.setdefault(subject.partition(", ")[0], {})
+        for what, number in held.items():
+            kind[what] = kind.get(what, 0) + number
     rows = [
-        [subject, what, f"{number:,}"]
+        [kind, ", ".join(f"{what} {number:,}" for what, number in sorted(held.items()))]
+        for kind, held in kinds.items()
+    ]
+    return table(["tried", "what came of it, and how often"], rows)
+
+
+def _varied(counts: dict[str, dict[str, int]]) -> str:
+    """Of many inputs: how many kinds, how many, and how many of them were refused."""
+    rows = [
+        [
+            subject,
+            len(held),
+            f"{sum(held.values()):,}",
+            sum(n for what, n in held.items() if what.endswith(REFUSED)) or "",
+        ]
         for subject, held in sorted(counts.items())
-        for what, number in sorted(held.items())
     ]
-    return table(["what", "tried", "times"], rows)
-
-
-def _sorted_figures(figures: dict[str, Any]) -> list[list[str]]:
-    return [
-        [name, f"{value:.2g}" if isinstance(value, float) else str(value)]
-        for name, value in sorted(figures.items())
-    ]
+    heads = ["what", "kinds of input", "inputs", "of them refused in a sentence"]
+    return table(heads, rows)
 
 
 def _covered(folders: dict[str, list[int]]) -> str:
@@ -216,12 +227,7 @@ def _read(records: Path, name: str) -> dict[str, Any]:
 
 def keep(folders: list[str]) -> None:
     """Add ledgers up and keep them, with what they were counted with."""
-    sums: dict[str, Any] = {"counts": {}, "figures": {}}
-    for folder in folders:
-        found = ledger.merged(folder)
-        for kind in sums:
-            for section, content in found[kind].items():
-                sums[kind].setdefault(section, {}).update(content)
+    sums = ledger.merged(*folders)
     names = ("numpy", "scipy", "scikit-learn", "hypothesis")
     sums["versions"] = {"Python": platform.python_version()} | {
         name: version(name) for name in names

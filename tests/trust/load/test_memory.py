@@ -13,8 +13,8 @@ from tests.trust.load.growth import growth_of
 
 #: fits of a kind: 160 in all in make test
 FITS = 1000 if ALL else 40
-#: kilobytes of the last fifth: a leak of one embedding a fit, 36 rows, would be 112
-MOST_TRACED = 60
+#: kilobytes of the last tenth: a leak of one embedding a fit, 36 rows, would be 56
+MOST_TRACED = 40
 #: what the allocator of a process may take up in the meantime, kilobytes
 MOST_RESIDENT = 6 * 1024
 

@@ -42,7 +42,8 @@ _PAIR = (
 _DICT = re.compile(rf"\s*+\{{{_PAIR},{_PAIR},{_PAIR},?\s*+\}}\s*+", re.ASCII)
 _DESCR = re.compile(r"['\"]descr['\"]\s*:\s*['\"]([^'\"]*)['\"]")
 _SHAPE = re.compile(r"['\"]shape['\"]\s*:\s*\(([^)]*)\)")
-_TYPE = re.compile(r"[<>|=]?([A-Za-z?])\d*(\[\w{1,20}\])?", re.ASCII)
+# a width of twenty digits overflows in old versions of NumPy
+_TYPE = re.compile(r"[<>|=]?([A-Za-z?])\d{0,9}(\[\w{1,20}\])?", re.ASCII)
 
 
 class Claim(NamedTuple):

@@ -98,8 +98,8 @@ def page(records: Path) -> str:
 def _where_from(kept: dict[str, Any]) -> str:
     said = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
     return (
-        f"Counted at commit {kept['commit']} with {said}, by `make trust`; each part "
-        "says how it runs alone.\n"
+        f"Counted at commit {kept['commit']} with {said}, by the parts of "
+        "`make trust`.\n"
     )
 
 

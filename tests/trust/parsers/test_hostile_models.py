@@ -4,12 +4,14 @@ import io
 import re
 import tracemalloc
 import zipfile
+from io import BytesIO
 
 import numpy as np
 import pytest
 
 import graphfold
 from graphfold import Graph, GraphKernelPCA, NeighborGraph, archives
+from graphfold.archives import claim_of
 from graphfold.errors import ModelFileError
 from tests.trust.ledger import tried
 from tests.trust.parsers.hostile_zip import (
@@ -302,3 +304,12 @@ def test_a_path_that_the_file_names_is_not_opened(tmp_path):
     np.save(secret, np.arange(3))
     content = model({"x_": {"array": str(secret.with_suffix(""))}})
     assert re.search("not a graphfold model", refused(content))
+
+
+@pytest.mark.parametrize("width", [2**64, 10**30])
+def test_texts_of_more_letters_than_can_be_counted_are_refused(width):
+    """Old versions of NumPy take the type of such a header, and less than no memory."""
+    header = f"{{'descr': '<U{width}', 'fortran_order': False, 'shape': (2,), }}\n"
+    start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+    with pytest.raises(ValueError, match="is of the type '<U"):
+        claim_of(BytesIO(start + header.encode()))

@@ -213,12 +213,18 @@ def _of(part: int, whole: int) -> str:
 
 
 def _found(finds: list[dict[str, str]]) -> str:
-    lines = [f"- {find['what']}\\\n  `{find['test']}`" for find in finds]
+    lines = [f"- {find['what']} `{_file_of(find['test'])}`" for find in finds]
     return (
         "## What was found\n\n"
-        f"{len(finds)} faults, each with a test that fails without the repair, and a "
-        "line in the [changelog](changelog.md):\n\n" + "\n".join(lines) + "\n"
+        f"{len(finds)} faults, each with a test (`docs/trust/found.json` has their "
+        "names) and a line in the [changelog](changelog.md):\n\n"
+        + "\n".join(lines)
+        + "\n"
     )
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0].rpartition("/")[2]
 
 
 def _read(records: Path, name: str) -> dict[str, Any]:

@@ -32,6 +32,11 @@ was counted while it ran. What was found on the way has been mended, and stands 
 end.
 """
 
+#: goes when `make coverage` has been run on a commit as a whole
+COVERED_WHEN = (
+    "Not of one commit: it was measured while modules were still being merged, and "
+    "the newest of them count as hardly reached."
+)
 #: how the ledger ends the names of inputs that the library rightly refuses
 REFUSED = "refused in a sentence"
 #: heading, and what stands above the table of a section of the ledger
@@ -160,7 +165,7 @@ def _covered(folders: dict[str, list[int]]) -> str:
     return (
         "## Coverage\n\n"
         f"Lines and branches together: **{both:.1%}** (`make coverage`, which asks for "
-        f"{covered.ASKED:.0%}).\n\n"
+        f"{covered.ASKED:.0%}). {COVERED_WHEN}\n\n"
         + table(["folder", "lines reached", "branches reached"], rows)
     )
 

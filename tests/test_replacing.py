@@ -3,6 +3,9 @@
 import errno
 import os
 import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,28 @@ def test_what_another_process_is_filling_is_left_alone(tmp_path):
     replace_folder(tmp_path / "a.zarr", fill)
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "file"]
     assert os.listdir(tmp_path / "a.zarr") == ["x"]
+
+
+def test_threads_that_write_after_the_error_leave_nothing(tmp_path):
+    """As zarr's do, which make the folders that they miss."""
+    threads = []
+
+    def fill(folder):
+        def goes_on():
+            for i in range(60):
+                Path(folder, "c").mkdir(parents=True, exist_ok=True)
+                with suppress(FileNotFoundError):  # it was removed in between
+                    Path(folder, "c", str(i)).touch()
+                time.sleep(0.005)
+
+        threads.append(threading.Thread(target=goes_on))
+        threads[0].start()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left"):
+        replace_folder(tmp_path / "a.zarr", fill)
+    threads[0].join()
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", [".graphfold-another.host-0123", ".graphfold", "x"])

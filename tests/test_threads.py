@@ -27,7 +27,12 @@ COUNTS = [1, 2, 3]
 
 
 def blas_threads():
-    return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+    return [
+        library["num_threads"]
+        for library in threadpool_info()
+        # that of scs is built for one thread
+        if library["user_api"] == "blas" and library["threading_layer"] != "disabled"
+    ]
 
 
 @pytest.fixture(params=COUNTS)
@@ -286,7 +291,7 @@ def test_fits_side_by_side_give_blas_its_threads_back():
         first.let_go()
         second.let_go()
         assert blas_threads() == before
-        assert 2 in before  # a library that was built for one thread keeps one
+        assert set(before) == {2}
     finally:
         set_blas_threads(max(at_first))
 

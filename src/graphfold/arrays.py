@@ -30,6 +30,18 @@ def floating(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return np.dtype(np.float32) if is_single else np.dtype(np.float64)
 
 
+def aligned(X: Any) -> Any:
+    """X with numbers where the processor expects them, a copy only if they are not.
+
+    Tables that came over a network or out of a file may begin at any byte; compiled
+    code of scikit-learn 1.6 ends Python on them.
+    """
+    parts = [getattr(X, name, None) for name in ("data", "indices", "indptr")]
+    held = parts if sp.issparse(X) else [X]
+    odd = any(isinstance(one, np.ndarray) and not one.flags.aligned for one in held)
+    return X.copy() if odd else X
+
+
 def small_indices(matrix: Any) -> Any:
     """A CSR array whose indices take four bytes where they can: products are faster.
 

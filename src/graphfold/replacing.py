@@ -15,6 +15,7 @@ import platform
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -39,6 +40,9 @@ _REFUSALS = (
 )
 #: of renameat2: two names change places
 _EXCHANGE = 2
+#: seconds that a folder has to be gone before nobody is taken to write there any more,
+#: and that are waited at most
+_QUIET, _PATIENCE = 0.1, 3.0
 
 
 def write_atomically(path: PathLike, write: Callable[[Any], object]) -> None:
@@ -65,7 +69,11 @@ def replace_folder(path: PathLike, fill: Callable[[str], object]) -> None:
     """Fill a folder beside ``path``, then let it take the place of what is there."""
     with _beside(path) as folder:
         fresh = os.path.join(folder, "new")
-        fill(fresh)
+        try:
+            fill(fresh)
+        except BaseException:
+            _remove_for_good(folder)
+            raise
         _force_to_disk(fresh)
         if not os.path.lexists(path):
             os.rename(fresh, path)
@@ -109,10 +117,26 @@ def _beside(path: PathLike) -> Iterator[str]:
                 lock = _lock_of_new(folder)
             yield folder
     finally:
-        # a worker that was told to stop may still be writing there: never mind
         shutil.rmtree(folder, ignore_errors=True)
         if lock is not None and lock >= 0:
             os.close(lock)
+
+
+def _remove_for_good(folder: str) -> None:
+    """Remove what threads that have not heard of an error yet make again and again.
+
+    zarr writes its pieces in threads of its own, makes folders that are missing, and
+    raises the first error at once. What comes later still is cleared up by who writes
+    next.
+    """
+    now = time.monotonic()
+    ends, quiet_at = now + _PATIENCE, now + _QUIET
+    while now < min(ends, quiet_at):
+        if os.path.lexists(folder):
+            quiet_at = now + _QUIET
+            shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.01)
+        now = time.monotonic()
 
 
 def _lock_of_new(folder: str) -> int | None:

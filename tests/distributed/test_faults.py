@@ -79,12 +79,29 @@ def test_a_worker_that_is_killed_changes_nothing(stage):
         assert largest_gap(model.embedding_.compute(), expected) < 1e-6
 
 
+def test_workers_that_all_die_at_once_and_come_again_change_nothing():
+    """Blocks had homes with those that are gone: any of the new ones may have them."""
+    expected = in_memory(X, PLAIN).embedding_
+    with start_cluster(2) as client, working_on(client):
+        victims = list(client.run(os.getpid).values())
+
+        def kill_all():
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+
+        model = fit_until("features of neighbours", kill_all)
+        assert not set(victims) & set(client.run(os.getpid).values())
+        assert largest_gap(model.embedding_.compute(), expected) < 1e-6
+
+
 @own_cluster
-def test_a_worker_that_dies_after_the_fit_takes_no_row_with_it():
+@pytest.mark.parametrize("n_victims", [1, 2])
+def test_workers_that_die_after_the_fit_take_no_row_with_them(n_victims):
     expected = in_memory(X, PLAIN).embedding_
     with start_cluster(2) as client, working_on(client):
         model = on_workers(chunked(X, SIZES), PLAIN)
-        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        for victim in list(client.run(os.getpid).values())[:n_victims]:
+            os.kill(victim, signal.SIGKILL)
         assert largest_gap(model.embedding_.compute(), expected) < 1e-6
 
 

@@ -6,7 +6,6 @@ import dask
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -377,10 +376,6 @@ def test_arguments_are_checked_before_any_work(wrong):
         distributed_neighbors(given.pop("rows"), given.pop("k"), **given)
 
 
-@pytest.mark.skipif(
-    sklearn.__version__.startswith("1.6."),
-    reason="its brute search ends worker processes by signal 11 on some machines",
-)
 def test_a_cluster_finds_what_threads_find(rng, small_cells, workers):
     X = clustered(rng, 2000, 16)
     with dask.config.set(scheduler="threads"):

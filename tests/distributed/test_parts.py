@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfold import NeighborGraph
-from graphfold.distributed import memory, running
+from graphfold.distributed import memory
 from graphfold.distributed.blocks import Tall, add, pieces_by_place, routed, tree
 from graphfold.distributed.cost import cost_of_fit
 from graphfold.distributed.edges import bucket_of
@@ -122,36 +122,6 @@ def test_a_shuffle_brings_every_piece_to_its_place(n_parts, n):
     pieces = routed(parts, lambda part, n: [(part, i) for i in range(n)], n, n)
     expected = [[(part, i) for part in range(n_parts)] for i in range(n)]
     assert values("", pieces) == expected
-
-
-def test_blocks_are_made_at_home_and_stay_there(workers):
-    """A run of blocks for each worker, whatever other tables have as many."""
-    made = [task(np.full, 50_000, float(i)) for i in range(20)]
-    table = Tall(tuple(made), (50_000,) * 20).held("")
-    for one in (table, table.map(np.negative).held("")):
-        where = [workers.who_has()[block.key][0] for block in one.blocks]
-        first, second = sorted(workers.nthreads())
-        away = where[:10].count(second) + where[10:].count(first)
-        assert away <= 4  # who is idle may take what another has not begun
-
-
-def test_homes_that_a_user_has_named_are_kept(workers):
-    _, chosen = sorted(workers.nthreads())
-    made = [task(np.full, 50_000, float(i)) for i in range(8)]
-    with dask.annotate(workers=[chosen]):
-        table = Tall(tuple(made), (50_000,) * 8).held("")
-    assert {workers.who_has()[block.key][0] for block in table.blocks} == {chosen}
-
-
-def test_workers_keep_their_order_when_others_come_and_go():
-    class Client:
-        pass
-
-    client = Client()
-    assert running._in_a_row(client, {"b", "a", "d"}) == ["a", "b", "d"]
-    assert running._in_a_row(client, {"a", "d", "c"}) == ["a", "c", "d"]
-    assert running._in_a_row(client, {"d", "c"}) == ["c", "d"]
-    assert running._in_a_row(client, {"d", "c", "a"}) == ["c", "d", "a"]
 
 
 def test_rows_are_weighed_as_they_are_worked_on():

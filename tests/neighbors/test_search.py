@@ -56,6 +56,35 @@ def test_sparse_rows_in_blocks(X, in_blocks):
     assert_allclose(nearest_rows(rows, 5)[0], expected, atol=1e-9)
 
 
+def at_odd_bytes(array):
+    """The same numbers, held as in the middle of a message."""
+    message = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    odd = message[1:].view(array.dtype).reshape(array.shape)
+    odd[...] = array
+    assert not odd.flags.aligned
+    return odd
+
+
+@pytest.mark.parametrize("n_columns", [3, 20])
+@pytest.mark.parametrize("metric", METRICS)
+def test_rows_may_begin_at_any_byte(X, n_columns, metric):
+    """scikit-learn 1.6 ends Python by signal 11 on such tables."""
+    X = X[:, :n_columns]
+    odd = at_odd_bytes(X)
+    for among, held in [(None, None), (X[:700], at_odd_bytes(X[:700]))]:
+        expected = nearest_rows(X, 4, metric=metric, among=among)
+        found = nearest_rows(odd, 4, metric=metric, among=held)
+        assert_array_equal(found, expected)
+
+
+def test_sparse_rows_may_begin_at_any_byte(X):
+    rows = sp.csr_array(X)
+    parts = tuple(map(at_odd_bytes, (rows.data, rows.indices, rows.indptr)))
+    odd = sp.csr_array(rows.shape)
+    odd.data, odd.indices, odd.indptr = parts
+    assert_array_equal(nearest_rows(odd, 4), nearest_rows(rows, 4))
+
+
 def nearest_by_loops(apart, k):
     np.fill_diagonal(apart, np.inf)
     indices = np.argsort(apart, axis=1)[:, :k]

@@ -12,19 +12,17 @@ from __future__ import annotations
 import time
 import warnings
 from asyncio import CancelledError as AsyncCancelledError
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import dask
-import numpy as np
 from dask.callbacks import Callback
 from dask.utils import parse_timedelta
 
+from graphfold.distributed.homes import homes, threads_of_workers
 from graphfold.distributed.tasks import Task, from_delayed, written
 from graphfold.errors import ClusterError
 from graphfold.progress import Stage, stage
@@ -49,7 +47,7 @@ def values(name: str, tasks: Sequence[Task], steps: Sequence[Task] = ()) -> list
     if client is None:
         with _counting(name, list(steps or tasks)), one_blas_thread():
             return list(dask.compute(*found[: len(tasks)]))
-    with _quiet_about_size(), _homes(client, places):
+    with _quiet_about_size(), homes(client, places):
         futures = client.compute(found)
     wanted, counted = futures[: len(tasks)], futures[len(tasks) :]
     del futures  # a step that has been used need not be kept
@@ -66,7 +64,7 @@ def held(name: str, tasks: Sequence[Task]) -> list[Task]:
             return [from_delayed(one) for one in dask.persist(*found)]
     from distributed import futures_of
 
-    with _quiet_about_size(), _homes(client, places):
+    with _quiet_about_size(), homes(client, places):
         kept = client.persist(found)
     _follow(client, name, futures_of(kept), [])
     return [from_delayed(one) for one in kept]
@@ -167,54 +165,7 @@ class _Patience:
             )
 
     def _works(self) -> bool:
-        return bool(_threads_of_workers(self.client))
-
-
-def _threads_of_workers(client: Any) -> dict[str, int]:
-    """Threads of each worker by its address; of a cluster that is gone, none."""
-    if client.status != "running":
-        return {}
-    try:
-        # by the loop of the client, so that a scheduler that hangs does not hang us
-        found = client.sync(client.scheduler.ncores, workers=None, callback_timeout=5)
-    except (OSError, TimeoutError, AttributeError):
-        return {}
-    return dict(found)
-
-
-_rows_of_workers: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
-
-
-def _in_a_row(client: Any, there: set[str]) -> list[str]:
-    """Workers in the order they had before; a new one is where another has gone."""
-    before = _rows_of_workers.get(client, [])
-    new = sorted(there.difference(before))
-    kept = [one if one in there else (new.pop(0) if new else "") for one in before]
-    _rows_of_workers[client] = [one for one in kept if one] + new
-    return _rows_of_workers[client]
-
-
-@contextmanager
-def _homes(client: Any, places: dict[Any, float]) -> Iterator[None]:
-    """Each task that has a place gets the worker there: a run of blocks for each.
-
-    Workers have as much of the blocks as they have threads. It is a wish: one that is
-    idle may take what others have not begun, and the work of one that is lost goes to
-    the others.
-    """
-    threads = _threads_of_workers(client)
-    if len(threads) < 2 or not places or "workers" in dask.get_annotations():
-        yield
-        return
-    order = _in_a_row(client, set(threads))
-    ends = np.cumsum([threads[worker] for worker in order])
-    keys = list(places)
-    found = np.searchsorted(ends, ends[-1] * np.array([places[k] for k in keys]))
-    homes: dict[Any, list[str]] = defaultdict(list)  # the others may be anywhere
-    for key, i in zip(keys, found.tolist(), strict=True):
-        homes[key] = [order[i]]
-    with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
-        yield
+        return bool(threads_of_workers(self.client))
 
 
 def worker_timeout() -> float:

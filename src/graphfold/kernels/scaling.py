@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
 from graphfold import check
-from graphfold.arrays import Array, row_blocks, small_indices
+from graphfold.arrays import Array, aligned, row_blocks, small_indices
 from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.local import warn_of_parts
@@ -94,7 +94,7 @@ class ClassicalScaling(ProductKernel):
         # imported here: it would double the import time of the package
         from sklearn.metrics import pairwise_distances
 
-        X, Y = (self._for_metric(part) for part in (X, Y))
+        X, Y = (aligned(self._for_metric(part)) for part in (X, Y))
         return np.asarray(pairwise_distances(X, Y, metric=self.metric))
 
     def _for_metric(self, X: Any) -> Any:

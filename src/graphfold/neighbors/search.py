@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, power_of_two, row_blocks
+from graphfold.arrays import Array, aligned, power_of_two, row_blocks
 from graphfold.neighbors.cells import largest_size
 from graphfold.progress import counted
 from graphfold.threads import openmp_without_parent
@@ -61,6 +61,7 @@ def _nearest_rows(
     # imported here: it would double the import time of the package
     from sklearn.neighbors import NearestNeighbors
 
+    X, among = aligned(X), aligned(among)
     reference = X if among is None else among
     if sp.issparse(X) and not sp.issparse(reference):
         X = X.toarray()

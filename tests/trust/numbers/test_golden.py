@@ -96,6 +96,10 @@ def test_threads_are_really_limited():
     """Else one thread would have been compared with one thread."""
     for threads in (1, 2):
         with threadpool_limits(threads):
-            blas = [lib for lib in threadpool_info() if lib["user_api"] == "blas"]
-            assert blas
-            assert {lib["num_threads"] for lib in blas} == {threads}
+            blas = [
+                lib["num_threads"]
+                for lib in threadpool_info()
+                # of scs: built for one thread, and none of our products runs there
+                if lib["user_api"] == "blas" and lib["threading_layer"] != "disabled"
+            ]
+            assert set(blas) == {threads}

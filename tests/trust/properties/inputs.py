@@ -217,6 +217,14 @@ def _backwards(X):
     return X[::-1, ::-1].copy()[::-1, ::-1]
 
 
+def _unaligned(X):
+    """As a table out of the middle of a message is."""
+    message = np.zeros(X.nbytes + 1, dtype=np.uint8)
+    held = message[1:].view(X.dtype).reshape(X.shape)
+    held[...] = X
+    return held
+
+
 def _memory_mapped(X):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "X.npy"
@@ -230,6 +238,7 @@ LAYOUTS = {
     "read-only": _read_only,
     "strided": _strided,
     "negative strides": _backwards,
+    "unaligned": _unaligned,
     "memory-mapped": _memory_mapped,
     "other byte order": lambda X: X.astype(X.dtype.newbyteorder()),
     "transposed": lambda X: np.ascontiguousarray(X.T).T,

@@ -32,11 +32,6 @@ was counted while it ran. What was found on the way has been mended, and stands 
 end.
 """
 
-#: goes when `make coverage` has been run on a commit as a whole
-COVERED_WHEN = (
-    "Not of one commit: it was measured while modules were still being merged, and "
-    "the newest of them count as hardly reached."
-)
 #: how the ledger ends the names of inputs that the library rightly refuses
 REFUSED = "refused in a sentence"
 #: heading, and what stands above the table of a section of the ledger
@@ -62,7 +57,12 @@ SECTIONS = {
         "There is the old file or the new one, never half of one; a model is unfitted, "
         "or as it was.",
     ),
-    "load": ("Load", "Many fits, many threads, and a stream without an end."),
+    "load": (
+        "Load",
+        "Many fits, many threads, and a stream without an end. Traced memory is "
+        "counted in the last third of the fits: NumPy keeps small blocks that were "
+        "freed for later, and fills that store ever more slowly.",
+    ),
     "numbers": (
         "The same numbers",
         "Golden results of the release, on one and two threads, in single and double "
@@ -165,7 +165,7 @@ def _covered(folders: dict[str, list[int]]) -> str:
     return (
         "## Coverage\n\n"
         f"Lines and branches together: **{both:.1%}** (`make coverage`, which asks for "
-        f"{covered.ASKED:.0%}). {COVERED_WHEN}\n\n"
+        f"{covered.ASKED:.0%}).\n\n"
         + table(["folder", "lines reached", "branches reached"], rows)
     )
 
@@ -205,12 +205,19 @@ def _mutated(result: dict[str, Any]) -> str:
         f"Of {total['mutants']:,} changes that mutmut makes in `graphs` and `model`, "
         f"{total['tried']:,} ({sampled}) were tried: tests notice "
         f"**{total['killed share']:.1%}** of them (95 % interval {low:.1%} to "
-        f"{high:.1%}; `make mutants`, at commit {result['commit']}).\n\n"
+        f"{high:.1%}; `make mutants`, {_commits(result['commit'])}).\n\n"
         + table(["module", "tried", "noticed"], rows)
         + "\nThose that no test notices, looked at one by one "
         "(`docs/trust/mutation.json` has each with its reason):\n\n"
         + table(["survivors", "number"], [[kind, n] for kind, n in kinds])
     )
+
+
+def _commits(found: str | list[str]) -> str:
+    """One commit, or those at which parts of a run were made."""
+    if isinstance(found, str):
+        return f"at commit {found[:7]}"
+    return "by parts, at commits " + " and ".join(one[:7] for one in found)
 
 
 def _of(part: int, whole: int) -> str:

@@ -19,10 +19,13 @@ THOROUGH = {
     **dict.fromkeys(["csv", "save", "h5ad", "zarr"], (None, 10)),
     "annotated.zarr": (3, 1),
     "embed": (8, 4),
+    "embed h5ad": (6, 2),
+    "embed zarr": (6, 2),
     "reproduce": (8, 4),
 }
-#: one of them makes a thousand calls, too many for every day
-TRIED = [name for name in WRITERS if ALL or name != "annotated.zarr"]
+#: too many calls for every day
+LONG = ("annotated.zarr", "embed h5ad", "embed zarr")
+TRIED = [name for name in WRITERS if ALL or name not in LONG]
 
 
 @pytest.mark.parametrize("writer", TRIED)

@@ -6,6 +6,7 @@ All of them run in children of the zygote; see there.
 import contextlib
 import io
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,8 @@ from graphfold.files.tables import Table
 FORMATS = ("csv", "csv.gz", "tsv", "npy", "npz", "parquet", "mtx", "h5ad", "zarr")
 ANNOTATED = ("annotated.h5ad", "annotated.zarr")
 TABLES = (*FORMATS, *ANNOTATED)
+#: the command, by what it writes
+EMBEDS = {"embed": "csv", "embed h5ad": "h5ad", "embed zarr": "zarr"}
 OLD, NEW = "old file", "new file"
 ROWS = np.random.default_rng(0).standard_normal((20, 3))
 _MODELS = {}
@@ -113,12 +116,12 @@ def read_map(folder):
     return OLD if f"<title>{OLD}" in text else NEW
 
 
-def embed(folder, which):
-    """The command, with all that it can write."""
+def embed(kind, folder, which):
+    """The command, with all that it can write, the embedding in a format."""
     data = Path(folder, "data.csv")
     if not data.exists():
         np.savetxt(data, ROWS, delimiter=",", header="x,y,z", comments="")
-    words = ["embed", str(data), "-o", f"{folder}/out.csv", "--components", "2"]
+    words = ["embed", str(data), "-o", f"{folder}/out.{kind}", "--components", "2"]
     words += ["--kernel", "rbf" if which == OLD else "linear", "--quiet"]
     words += ["--model", f"{folder}/out.model.npz", "--map", f"{folder}/out.html"]
     code, errors = command(words)
@@ -126,9 +129,10 @@ def embed(folder, which):
         raise CommandFailed(f"{code} {errors}")
 
 
-def read_embedded(folder):
+def read_embedded(kind, folder):
     """Each file by itself: the three are written one after the other."""
-    found = [_told(read_table(f"{folder}/out.csv").X, _embedding_of_model)]
+    path = f"{folder}/out.{kind}" + (":obsm/X_graphfold" if kind == "h5ad" else "")
+    found = [_told(read_table(path).X, _embedding_of_model)]
     found.append(read_model(folder))
     text = Path(folder, "out.html").read_text()
     if not text.rstrip().endswith("</html>"):
@@ -225,21 +229,20 @@ NEEDS = {
     "parquet": ["pandas", "pyarrow"],
     "h5ad": ["anndata", "h5py", "pandas"],
     "zarr": ["zarr"],
+    "embed h5ad": ["anndata", "h5py", "pandas"],
+    "embed zarr": ["zarr"],
     "annotated.h5ad": ["anndata", "h5py"],
     "annotated.zarr": ["anndata", "zarr"],
     "reproduce": ["matplotlib"],
 }
 #: what writes (folder, which), and what tells which one is there (folder)
 WRITERS = {
-    **{
-        kind: (
-            lambda folder, which, kind=kind: write_one(kind, folder, which),
-            lambda folder, kind=kind: read_one(kind, folder),
-        )
-        for kind in TABLES
-    },
+    **{kind: (partial(write_one, kind), partial(read_one, kind)) for kind in TABLES},
     "save": (save_model, read_model),
     "view": (write_map, read_map),
-    "embed": (embed, read_embedded),
+    **{
+        name: (partial(embed, kind), partial(read_embedded, kind))
+        for name, kind in EMBEDS.items()
+    },
     "reproduce": (reproduce_toy, read_toy),
 }

@@ -56,59 +56,73 @@ class Subject:
 
 
 SUBJECTS = {
-    "plain": Subject(GraphKernelPCA),
-    "linear": Subject(lambda: GraphKernelPCA(kernel="linear"), "doubled"),
-    "cosine": Subject(lambda: GraphKernelPCA(kernel="cosine")),
-    "laplacian kernel": Subject(
+    "GraphKernelPCA": Subject(GraphKernelPCA),
+    "GraphKernelPCA, linear": Subject(
+        lambda: GraphKernelPCA(kernel="linear"), "doubled"
+    ),
+    "GraphKernelPCA, cosine": Subject(lambda: GraphKernelPCA(kernel="cosine")),
+    "GraphKernelPCA, laplacian kernel": Subject(
         lambda: GraphKernelPCA(kernel="laplacian"), rotates=False
     ),
-    "polynomial": Subject(lambda: GraphKernelPCA(kernel="poly"), "", partly=True),
-    "sigmoid": Subject(lambda: GraphKernelPCA(kernel="sigmoid"), "", partly=True),
-    "not centred": Subject(lambda: GraphKernelPCA(center=False, scaling="orthonormal")),
-    "with a graph": Subject(lambda g: GraphKernelPCA(graph=g), given=True),
-    "linear with a graph": Subject(
+    "GraphKernelPCA, polynomial": Subject(
+        lambda: GraphKernelPCA(kernel="poly"), "", partly=True
+    ),
+    "GraphKernelPCA, sigmoid": Subject(
+        lambda: GraphKernelPCA(kernel="sigmoid"), "", partly=True
+    ),
+    "GraphKernelPCA, not centred": Subject(
+        lambda: GraphKernelPCA(center=False, scaling="orthonormal")
+    ),
+    "GraphKernelPCA, graph": Subject(lambda g: GraphKernelPCA(graph=g), given=True),
+    "GraphKernelPCA, linear, graph": Subject(
         lambda g: GraphKernelPCA(
             kernel="linear", graph=g, laplacian="combinatorial", scaling="unit"
         ),
         given=True,
         partly=True,
     ),
-    "graph alone": Subject(lambda g: GraphKernelPCA(kernel=None, graph=g), given=True),
-    "diffusion": Subject(
+    "GraphKernelPCA, graph alone": Subject(
+        lambda g: GraphKernelPCA(kernel=None, graph=g), given=True
+    ),
+    "GraphKernelPCA, diffusion": Subject(
         lambda g: GraphKernelPCA(graph=g, response=responses.Diffusion()), given=True
     ),
-    "random walk": Subject(
+    "GraphKernelPCA, random walk": Subject(
         lambda g: GraphKernelPCA(graph=g, response=responses.RandomWalk()), given=True
     ),
-    "auto strength": Subject(
+    "GraphKernelPCA, auto strength": Subject(
         lambda g: GraphKernelPCA(graph=g, graph_strength="auto-edges"),
         given=True,
         partly=True,
     ),
-    "auto strength by columns": Subject(
+    "GraphKernelPCA, auto strength by columns": Subject(
         lambda: GraphKernelPCA(graph=NeighborGraph(3), graph_strength="auto"),
         rotates=False,
         partly=True,
     ),
-    "recipe": Subject(lambda: GraphKernelPCA(graph=NeighborGraph(3))),
-    "recipe of heat": Subject(
+    "GraphKernelPCA, neighbours": Subject(
+        lambda: GraphKernelPCA(graph=NeighborGraph(3))
+    ),
+    "GraphKernelPCA, heat of neighbours": Subject(
         lambda: GraphKernelPCA(graph=NeighborGraph(3, weight="heat", joined=True))
     ),
-    "recipe of correlations": Subject(
+    "GraphKernelPCA, correlations": Subject(
         lambda: GraphKernelPCA(graph=CorrelationGraph(3)), rotates=False
     ),
-    "several kernels": Subject(
+    "GraphKernelPCA, several kernels": Subject(
         lambda: GraphKernelPCA(kernel=["rbf", "linear", "cosine"])
     ),
-    "grid of kernels": Subject(lambda: GraphKernelPCA(kernel="gaussian-grid")),
-    "several graphs": Subject(
+    "GraphKernelPCA, grid of kernels": Subject(
+        lambda: GraphKernelPCA(kernel="gaussian-grid")
+    ),
+    "GraphKernelPCA, several graphs": Subject(
         lambda g: GraphKernelPCA(graph={"given": g, "near": NeighborGraph(3)}),
         given=True,
     ),
-    "landmarks": Subject(
+    "GraphKernelPCA, landmarks": Subject(
         GraphKernelPCA, "", rotates=False, single=True, landmarks="number"
     ),
-    "landmarks, linear, graph": Subject(
+    "GraphKernelPCA, landmarks, linear, graph": Subject(
         lambda g: GraphKernelPCA(kernel="linear", graph=g),
         "doubled",
         given=True,
@@ -116,38 +130,46 @@ SUBJECTS = {
         partly=True,
         landmarks="first",
     ),
-    "krylov": Subject(lambda: GraphKernelPCA(solver="krylov")),
-    "isomap": Subject(lambda: GraphKernelPCA(kernel=kernels.Geodesic(3)), "doubled"),
-    "classical scaling": Subject(
+    "GraphKernelPCA, krylov": Subject(lambda: GraphKernelPCA(solver="krylov")),
+    "GraphKernelPCA, isomap": Subject(
+        lambda: GraphKernelPCA(kernel=kernels.Geodesic(3)), "doubled"
+    ),
+    "GraphKernelPCA, classical scaling": Subject(
         lambda: GraphKernelPCA(kernel=kernels.ClassicalScaling()), "doubled"
     ),
-    "locally linear": Subject(lambda: GraphKernelPCA(kernel=kernels.LocallyLinear(3))),
-    "semi-supervised": Subject(SemiSupervisedGraphKernelPCA, supervised=True),
-    "semi-supervised, graph": Subject(
+    "GraphKernelPCA, locally linear": Subject(
+        lambda: GraphKernelPCA(kernel=kernels.LocallyLinear(3))
+    ),
+    "SemiSupervisedGraphKernelPCA": Subject(
+        SemiSupervisedGraphKernelPCA, supervised=True
+    ),
+    "SemiSupervisedGraphKernelPCA, graph": Subject(
         lambda g: SemiSupervisedGraphKernelPCA(kernel="linear", graph=g),
         "doubled",
         given=True,
         supervised=True,
     ),
-    "multi-modal": Subject(MultiModalGraphEmbedding, rotates=False),
-    "multi-modal, kernel": Subject(
+    "MultiModalGraphEmbedding": Subject(MultiModalGraphEmbedding, rotates=False),
+    "MultiModalGraphEmbedding, kernel": Subject(
         lambda: MultiModalGraphEmbedding(kernel="rbf"), rotates=False
     ),
-    "local nonlinear": Subject(LocalNonlinearEmbedding, rotates=False),
-    "local linear": Subject(lambda: LocalNonlinearEmbedding(order=1)),
-    "laplacian eigenmaps": Subject(lambda: LaplacianEigenmaps(n_neighbors=3)),
-    "graph laplacian pca": Subject(lambda: GraphLaplacianPCA(n_neighbors=3)),
-    "robust": Subject(
+    "LocalNonlinearEmbedding": Subject(LocalNonlinearEmbedding, rotates=False),
+    "LocalNonlinearEmbedding, order 1": Subject(
+        lambda: LocalNonlinearEmbedding(order=1)
+    ),
+    "LaplacianEigenmaps": Subject(lambda: LaplacianEigenmaps(n_neighbors=3)),
+    "GraphLaplacianPCA": Subject(lambda: GraphLaplacianPCA(n_neighbors=3)),
+    "RobustGraphPCA": Subject(
         lambda: RobustGraphPCA(max_iter=100), "", rotates=False, partly=True
     ),
-    "robust with a graph": Subject(
+    "RobustGraphPCA, graph": Subject(
         lambda g: RobustGraphPCA(graph=g, max_iter=100),
         "",
         given=True,
         rotates=False,
         partly=True,
     ),
-    "fast robust": Subject(
+    "FastRobustGraphPCA": Subject(
         lambda: FastRobustGraphPCA(max_iter=100), "", rotates=False, partly=True
     ),
 }

@@ -198,6 +198,33 @@ def weighted_graphs(draw, nodes=(2, 14), weights=WEIGHTS, shapes=SHAPES):
     return Weights(A, f"{shape} of {n}, weights {kind}", seed)
 
 
+def edges_of(A, rng, *, both=False, labels=None):
+    """Edges in some order, each by either end first, once or twice."""
+    rows, columns = np.nonzero(np.triu(A, 1))
+    turned = rng.random(len(rows)) < 0.5
+    tails, heads = np.where(turned, columns, rows), np.where(turned, rows, columns)
+    values = A[rows, columns]
+    if both:
+        tails, heads = np.append(tails, heads), np.append(heads, tails)
+        values = np.tile(values, 2)
+    order = rng.permutation(len(tails))
+    tails, heads, values = tails[order], heads[order], values[order]
+    if labels is not None:
+        tails, heads = labels[tails], labels[heads]
+    return tails, heads, values
+
+
+def node_labels(kind, n, rng):
+    """Labels of n nodes: a kind from 0 to 3, numbers, texts or both."""
+    if kind == 0:
+        return rng.permutation(n)
+    if kind == 1:
+        return rng.choice(10**15, n, replace=False) - 10**14
+    if kind == 2:
+        return np.array([f"node {i}é" for i in rng.permutation(n)])
+    return np.array([i if i % 2 else f"n{i}" for i in range(n)], dtype=object)
+
+
 # -- ways to hold the same numbers ---------------------------------------------------
 
 

@@ -132,7 +132,7 @@ def test_a_row_is_placed_the_same_in_any_batch(name, case):
     rng = np.random.default_rng(seed)
     new = table.X[rng.integers(0, table.n, 9)] * rng.uniform(0.8, 1.2, (9, 1))
     new[:2] = table.X[:2]  # rows of the fit are among them
-    if name == "graph alone":
+    if name.endswith("graph alone"):
         with pytest.raises(ValueError, match="edges"):
             estimator.transform(new)
         return

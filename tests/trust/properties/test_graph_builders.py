@@ -13,6 +13,8 @@ from tests.trust.ledger import tried
 from tests.trust.properties.inputs import (
     LAYOUTS,
     bytes_of,
+    edges_of,
+    node_labels,
     seeds,
     sparse_layouts,
     weighted_graphs,
@@ -77,22 +79,6 @@ def test_every_layout_of_a_matrix_is_the_same_graph(weights, layout):
     tried(SECTION, SUBJECT, f"a matrix in {layout}")
 
 
-def edges_of(A, rng, *, both=False, labels=None):
-    """Edges in some order, each by either end first, once or twice."""
-    rows, columns = np.nonzero(np.triu(A, 1))
-    turned = rng.random(len(rows)) < 0.5
-    tails, heads = np.where(turned, columns, rows), np.where(turned, rows, columns)
-    values = A[rows, columns]
-    if both:
-        tails, heads = np.append(tails, heads), np.append(heads, tails)
-        values = np.tile(values, 2)
-    order = rng.permutation(len(tails))
-    tails, heads, values = tails[order], heads[order], values[order]
-    if labels is not None:
-        tails, heads = labels[tails], labels[heads]
-    return tails, heads, values
-
-
 @examples(20)
 @given(
     weights=weighted_graphs(), seed=seeds(), both=st.booleans(), kind=st.integers(0, 3)
@@ -101,7 +87,7 @@ def test_edges_listed_once_or_twice_in_any_order_are_the_graph(
     weights, seed, both, kind
 ):
     rng = np.random.default_rng(seed)
-    labels = _labels(kind, weights.n, rng)
+    labels = node_labels(kind, weights.n, rng)
     tails, heads, values = edges_of(weights.A, rng, both=both, labels=labels)
     if len(values) == 0:
         return refused(lambda: Graph.from_edges(tails, heads, values, nodes=labels))
@@ -120,16 +106,6 @@ def test_edges_listed_once_or_twice_in_any_order_are_the_graph(
     assert set(bare.nodes.tolist()) == set(labels[known].tolist())
     assert bare.subgraph(labels[known]) == graph.subgraph(labels[known])
     tried(SECTION, "Graph.from_edges", f"{weights.what.split(' of ')[0]}, both {both}")
-
-
-def _labels(kind, n, rng):
-    if kind == 0:
-        return rng.permutation(n)
-    if kind == 1:
-        return rng.choice(10**15, n, replace=False) - 10**14
-    if kind == 2:
-        return np.array([f"node {i}é" for i in rng.permutation(n)])
-    return np.array([i if i % 2 else f"n{i}" for i in range(n)], dtype=object)
 
 
 @examples(20)

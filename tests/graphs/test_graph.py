@@ -366,3 +366,13 @@ def test_subgraph_of_all_nodes_only_reorders(order, edges):
     graph = Graph(edges, nodes=range(6))
     shuffled = graph.subgraph(np.array(order)).to_scipy().toarray()
     assert_array_equal(shuffled, graph.to_scipy().toarray()[np.ix_(order, order)])
+
+
+@pytest.mark.parametrize("negative", ["clip", "abs"])
+def test_nodes_without_edges_stay_where_weights_are_made_positive(negative):
+    A = np.zeros((5, 5))
+    A[0, 1] = A[1, 0] = -2.0
+    A[1, 2] = A[2, 1] = 1.0
+    graph = Graph(sp.csr_array(A), negative=negative)
+    expected = np.maximum(A, 0) if negative == "clip" else np.abs(A)
+    assert_array_equal(graph.to_scipy().toarray(), expected)

@@ -37,3 +37,11 @@ def test_it_stands_for_a_mode_and_is_saved_with_it(points, tmp_path):
     new = {"one": points[:5, :3] + 0.1, "other": points[:5, 3:]}
     read = load(tmp_path / "model.npz")
     assert_array_equal(read.transform(new), model.transform(new))
+
+
+def test_its_recipe_learns_its_scale_from_the_rows_of_the_fit(points):
+    graph = NeighborGraph(4).build(points)
+    recipe = NeighborGraph(3, weight="heat")
+    bound = KnownGraph(graph, recipe).bind(points)
+    assert bound.recipe.scale == recipe.bind(points).scale
+    assert bound.recipe.scale > 0

@@ -11,11 +11,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from graphfold.errors import ConstraintError
 from graphfold.graphs.links import (
+    LinkGraph,
     class_links,
     link_laplacian,
     positions_of_pairs,
     similarity_links,
 )
+from graphfold.operators import Dense
 from tests.helpers import dense_laplacian, link_closure, link_tables
 
 KINDS = ("normalized", "combinatorial")
@@ -436,3 +438,11 @@ def test_memory_of_continuous_labels():
     finally:
         tracemalloc.stop()
     assert peak < 240 * n
+
+
+def test_light_links_have_the_size_of_their_degrees():
+    """Not 1, however light they are: a strength of 1 means the same for all."""
+    between = np.diag([0.01, 0.02, 0.03])
+    groups = np.array([0, 0, 1, 1, 2, 2, -1])
+    _, size = link_laplacian([LinkGraph(groups, Dense(between))], "combinatorial")
+    assert size == pytest.approx(0.03)

@@ -231,3 +231,37 @@ def test_similar_rows_by_a_loop(metric, negative, k, strip_rows, rng, monkeypatc
     assert_allclose(recipe.build(X).to_scipy().toarray(), either, atol=1e-12)
     sparse = recipe.edges_to(sp.csr_array(new), sp.csr_array(X))
     assert_allclose(sparse.toarray(), found.toarray(), atol=1e-12)
+
+
+def test_the_scale_of_heat_passes_over_rows_that_are_copies(rng):
+    """A median over them would be 0, or half of what the others say."""
+    X = np.repeat(rng.standard_normal((1, 3)), 12, axis=0)
+    X = np.vstack([X, rng.standard_normal((8, 3)) + 50])
+    apart = np.sort(cdist(X, X), axis=1)[:, 3]
+    expected = np.median(apart[apart > 0])
+    scale = NeighborGraph(3, weight="heat").bind(X).scale
+    assert scale == pytest.approx(expected, rel=1e-6)
+
+
+def test_joined_parts_and_new_rows_are_near_by_the_metric_asked_for(rng):
+    X = rng.standard_normal((30, 4)) * [1, 1, 1, 30]
+    X[15:] += 200.0
+    recipe = NeighborGraph(3, metric="cosine", joined=True)
+    built, other = recipe.build(X), NeighborGraph(3, joined=True).build(X)
+    assert built != other
+    apart = cdist(X, X, "cosine") + np.diag(np.full(30, np.inf))
+    linked = built.to_scipy().toarray() > 0
+    for i, row in enumerate(apart):
+        assert linked[i, np.argsort(row)[:3]].all()
+    found = recipe.edges_to(X[:4] * 2.0, X).toarray() > 0
+    for i in range(4):
+        expected = np.argsort(cdist(X[i : i + 1], X, "cosine")[0])[:3]
+        assert set(np.flatnonzero(found[i])) == set(expected)
+
+
+def test_one_neighbour_of_each_row_by_correlation(rng):
+    X = rng.standard_normal((9, 12))
+    A = CorrelationGraph(1).build(X).to_scipy().toarray()
+    R = np.corrcoef(X) - 2 * np.eye(9)
+    for i in range(9):
+        assert A[i, np.argmax(R[i])] > 0 or R[i].max() <= 0

@@ -174,3 +174,10 @@ def test_zero_is_a_share_of_the_largest_eigenvalue():
     values = np.array([0.5e-9, 2e-9, 4.0])
     assert_allclose(inverse(values, np.array([0.0, 1.0, 10.0])), [0, 5e8, 0.25])
     assert_allclose(inverse(np.array([0.0, 1.0]), np.zeros(2)), [0, 1])
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.25])
+def test_weak_responses_are_allowed(scale):
+    response = responses.RegularizedLaplacian(scale)
+    response.check(2.0)
+    assert_allclose(response.r(LAMBDA), 1 + scale * LAMBDA)

@@ -232,3 +232,17 @@ def test_every_source_takes_the_largest_weight_listed_or_their_sum(kind):
     assert Graph.from_edges(*ends, weights).degrees.tolist() == [2, 7, 9, 4]
     summed = Graph.from_edges(*ends, weights, duplicates="sum")
     assert summed.degrees.tolist() == [3, 8, 9, 4]
+
+
+def test_igraph_edges_listed_twice_are_added_up_if_asked():
+    igraph = pytest.importorskip("igraph", reason="needs igraph")
+    drawn = igraph.Graph(n=3, edges=[(0, 1), (0, 1), (1, 2)])
+    drawn.es["weight"] = [2.0, 3.0, 1.0]
+    for duplicates, expected in (("once", 3.0), ("sum", 5.0)):
+        A = Graph(drawn, duplicates=duplicates).to_scipy().toarray()
+        assert (A[0, 1], A[1, 2]) == (expected, 1.0)
+
+
+def test_an_edge_index_may_have_many_nodes():
+    graph = Graph.from_edge_index(np.array([[0], [199]]), num_nodes=500)
+    assert (graph.n_nodes, graph.n_edges) == (500, 1)

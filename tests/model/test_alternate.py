@@ -256,3 +256,11 @@ def test_what_may_be_left_to_move_follows_the_precision():
     assert module._settled(double, 1e-3) == 1e-7
     K = Term("k", Dense(np.eye(4, dtype=np.float32)))
     assert module._settled(Problem((K,), (1.0,)), 1e-12) == 1e-5
+
+
+def test_a_weak_graph_has_weights_that_are_learned_too(rng):
+    problem = random_problem(rng, gamma=0.3)
+    found = alternate(problem, 2, max_rounds=500)
+    _, beta, _, _ = brute_force(problem, 2)
+    assert_allclose(found.problem.beta, beta, atol=1e-5)
+    assert np.ptp(beta) > 1e-3

@@ -268,8 +268,9 @@ def test_loadings_of_the_linear_kernel_are_unit_directions(rows):
     assert_allclose(nothing, [[16, 16, 16], [0, 0, 0]])
 
 
-def test_the_score_is_the_share_of_the_variance_in_the_components(rows, new):
-    kernel = kernels.Linear()
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_the_score_is_the_share_of_the_variance_in_the_components(rows, new, unit):
+    kernel, rows, new = kernels.Linear(), unit * rows, unit * new
     problem, pairs = solved(rows, kernel)
     data = data_share(problem, kernel, rows, pairs.vectors, by_factor=False)
     rule = Extension(pairs.vectors, pairs.values, data)
@@ -371,3 +372,16 @@ def test_single_precision_stays_single(rows, new):
         assert rule.place(fresh).dtype == np.float32
         assert rule.place(fresh, edges).dtype == np.float32
         assert rule.loadings(rows, pairs.vectors).dtype == np.float32
+
+
+def test_norms_of_several_kernels_are_those_of_their_sum(rows, new):
+    both = {"wide": kernels.Gaussian(0.05), "linear": kernels.Linear()}
+    weights = (0.8, 0.6)
+    problem = Problem(kernel_terms(both, rows), weights)
+    V = problem.solve(D, solver="lapack").vectors
+    total = kernels.Combination(list(both.values()), weights)
+    data = data_share(problem, total, rows, V, by_factor=False)
+    parts = [centred_by_loops(kernel, rows, new, True) for kernel in both.values()]
+    expected = sum(w * norms for w, (*_, norms) in zip(weights, parts, strict=True))
+    means = data.of(new)[1]
+    assert_allclose(data.squared_norms(new, means), expected, rtol=1e-9)

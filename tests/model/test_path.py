@@ -123,3 +123,27 @@ def test_pairs_have_ends_as_often_as_edges_have_them():
     assert (pairs > 0).all()  # every pair with the hub is an edge
     assert (pairs <= 20).all()  # nobody without an edge
     assert 0 < len(pairs) <= 50
+
+
+def test_errors_of_two_folds_are_those_of_a_sample():
+    scores = np.array([[0.0, 0.0], [0.1, 0.3]])
+    assert_allclose(
+        path.standard_errors(scores), [0, np.std([0.1, 0.3], ddof=1) / 2**0.5]
+    )
+    assert_allclose(path.standard_errors(scores[:, :1]), [0, 0])
+
+
+def test_ends_of_pairs_are_those_of_edges_also_between_neighbouring_rows(rng):
+    chain = sp.diags_array([np.ones(29), np.ones(29)], offsets=[-1, 1]).tocsr()
+    pairs = path.pairs_without_edge(chain, 40, rng)
+    assert len(pairs) == 40
+    assert (np.abs(pairs[:, 0] - pairs[:, 1]) > 1).all()
+
+
+def test_the_unit_of_the_columns_does_not_change_what_is_foretold(rng):
+    V = np.linalg.qr(rng.standard_normal((40, 3)))[0]
+    targets = V @ rng.standard_normal((3, 6)) + 0.01 * rng.standard_normal((40, 6))
+    folds = path.folds(40, 4, rng)
+    found = path.foretold_variance(V, 1e-4 * targets, folds)
+    assert_allclose(found, path.foretold_variance(V, targets, folds))
+    assert np.mean(found) > 0.5

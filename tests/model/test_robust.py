@@ -315,3 +315,23 @@ def test_zero_data_are_their_own_answer(rng):
     L = laplacian_of(10, rng)
     assert solve_robust(RobustProblem(Observed.of(X), L, 0.3)).objective == 0
     assert solve_fast(FastProblem(Observed.of(X), L, None)).objective == 0
+
+
+def test_data_of_nothing_have_no_gap(rng):
+    problem = RobustProblem(Observed.of(np.zeros((N, D))), laplacian_of(N, rng), 0.4)
+    found = solve_robust(problem)
+    assert (found.residual, found.converged) == (0, True)
+    assert not found.low_rank.any()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_the_unit_of_the_data_does_not_change_the_gap(scale, rng):
+    """X and the strength of the graph in another unit: the same problem."""
+    X = rng.standard_normal((N, 2)) @ rng.standard_normal((2, D))
+    L = laplacian_of(N, rng)
+    one = solve_robust(RobustProblem(Observed.of(X), L, 0.4, 0.5), max_iter=60)
+    other = solve_robust(
+        RobustProblem(Observed.of(scale * X), L, 0.4, 0.5 / scale), max_iter=60
+    )
+    assert other.residual == pytest.approx(one.residual, rel=0.05)
+    assert 0 < one.residual < 1

@@ -67,3 +67,11 @@ def test_a_loose_solve_of_one_direction_is_enough(dtype, tol, monkeypatch):
     d, how = asked[-1]
     assert (d, how["avoid"]) == (N, None)
     assert how["start"] is begun.start
+
+
+def test_a_small_kernel_has_its_own_size():
+    K = symmetric(1)
+    K = K @ K
+    K /= 8 * np.linalg.eigvalsh(H @ K @ H)[-1]
+    top, _ = data_scale(Problem((Term("k", Dense(K)),), (1.0,)))
+    assert top == pytest.approx(1 / 8, rel=1e-6)

@@ -294,3 +294,18 @@ def test_graph_terms_are_of_the_precision_asked_for(graph, rng, dtype, monkeypat
         )
         tol = 1e-4 if dtype == np.float32 else 1e-9
         assert_allclose(term.operator.to_dense(), reference, atol=tol)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [
+        (kernels.Precomputed(), np.eye(12)),
+        (kernels.Precomputed(), sp.csr_array(np.eye(12))),
+        (kernels.LocallyLinear(4), None),
+        (kernels.Gaussian(0.5), None),
+    ],
+)
+def test_a_term_has_the_name_of_its_kernel(kernel, X, rng):
+    X = rng.standard_normal((12, 3)) if X is None else X
+    assert kernel_term(kernel, X, name="mine").name == "mine"
+    assert kernel_term(kernel, X).name == type(kernel).__name__

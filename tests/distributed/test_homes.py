@@ -41,7 +41,7 @@ def test_workers_keep_their_order_when_others_come_and_go():
 def test_a_scheduler_that_unpickles_nothing_is_told_no_wishes(workers, monkeypatch):
     """It could not be told to forget them."""
 
-    def refused(plugin):
+    def refused(plugin, name):
         raise ValueError("disallowed from deserializing")
 
     told = []

@@ -75,7 +75,7 @@ def _wishes_end_with_workers(client: Any) -> bool:
     """
     if client not in _asked:
         try:
-            client.register_plugin(_forgetting())
+            client.register_plugin(_forgetting(), name="graphfold-homes")
         except ValueError:  # of a scheduler that unpickles nothing
             _asked[client] = False
         else:
@@ -88,7 +88,6 @@ def _forgetting() -> Any:
     from distributed import SchedulerPlugin
 
     class Forgetting(SchedulerPlugin):
-        name = "graphfold-homes"
         idempotent = True
 
         def add_worker(self, scheduler: Any, worker: str) -> None:

@@ -168,8 +168,10 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self"
 @on_linux
 @pytest.mark.parametrize(
     ("layout", "settings"),
-    [("csr", {}), ("dense", {"mask_var": "some"})],
-    ids=["csr", "dense, some genes"],
+    [
+        pytest.param("csr", {}, id="csr", marks=pytest.mark.slow),
+        pytest.param("dense", {"mask_var": "some"}, id="dense, some genes"),
+    ],
 )
 def test_a_budget_far_below_the_table_is_kept(layout, settings, tmp_path):
     n, row = SIZES[layout]

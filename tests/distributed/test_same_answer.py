@@ -156,6 +156,7 @@ def test_the_span_is_within_two_degrees_of_the_refined_answer(d):
     assert degrees_to_refined(digits.data, graph, (500, 500, 797), d, 300) < 2
 
 
+@pytest.mark.slow
 def test_the_same_of_handwritten_digits_in_full():
     rows = real(load_mnist).data[:10_000] / 255.0
     graph = NeighborGraph(10).build(rows)

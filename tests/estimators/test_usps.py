@@ -69,6 +69,7 @@ def test_five_against_six(usps, params, limits):
     assert (np.diff(errors) < 0).all(), errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [LETTER, {}], ids=["letter", "default"])
 def test_seven_against_eight(usps, params):
     errors = mean_errors(usps, (7, 8), 10, params)

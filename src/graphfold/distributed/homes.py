@@ -91,13 +91,10 @@ def _forgetting() -> Any:
         idempotent = True
 
         def add_worker(self, scheduler: Any, worker: str) -> None:
+            there = set(scheduler.workers)
             for task in scheduler.unrunnable:
                 wish = task.worker_restrictions
-                if (
-                    task.loose_restrictions
-                    and wish
-                    and not wish & set(scheduler.workers)
-                ):
+                if task.loose_restrictions and wish and not wish & there:
                     task.worker_restrictions = None
 
     return Forgetting()

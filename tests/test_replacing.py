@@ -182,3 +182,46 @@ def test_errors_of_other_files_are_told_as_they_are(tmp_path):
         write_atomically(tmp_path / "file", fail)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         write(tmp_path / "nowhere" / "file")
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_folders_that_many_replace_at_once_end_as_one_of_theirs(
+    tmp_path, exchange, monkeypatch
+):
+    if not exchange:
+        monkeypatch.setattr(replacing, "_exchanged", lambda *names: False)
+    path = tmp_path / "a.zarr"
+    failed = []
+
+    def work(name):
+        try:
+            for _ in range(25):
+                replace_folder(path, folder_with(name))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(str(i),)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert os.listdir(tmp_path) == ["a.zarr"]
+    assert len(os.listdir(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("missing/file", "make its folder first"),
+        ("there/file", "its folder is a file"),
+        ("folder", "it is a folder: choose another name"),
+    ],
+)
+def test_a_place_that_is_none_is_told_with_its_name(tmp_path, name, remedy):
+    (tmp_path / "there").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=remedy) as caught:
+        write(tmp_path / name)
+    assert caught.value.filename == str(tmp_path / name)
+    assert ".graphfold" not in str(caught.value)

@@ -65,7 +65,10 @@ class PickledError(ValueError):
 
 @final
 class Archive:
-    """Arrays of an npz file by name; all that it claims is checked when it is opened.
+    """Arrays of an npz file by name.
+
+    What its directory claims is checked when it is opened, what the header of an array
+    claims when that array is asked for.
 
     Parameters
     ----------
@@ -76,16 +79,14 @@ class Archive:
         self._own = isinstance(source, str | os.PathLike)
         self._stream: Any = open(source, "rb") if self._own else source  # noqa: SIM115
         try:
-            size = _size_of(self._stream)
-            _refuse_long_directory(self._stream, size)
+            self.size = _size_of(self._stream)
+            _refuse_long_directory(self._stream, self.size)
             self._zip = zipfile.ZipFile(self._stream)
             listed = self._zip.infolist()
-            _check_directory(listed, size)
+            _check_directory(listed, self.size)
             self._members = {_name_of(member): member for member in listed}
             if len(self._members) != len(listed):
                 raise ValueError("its arrays must have different names")
-            for name in self._members:
-                self._check_claim(name)
         except BaseException:
             self.close()
             raise
@@ -97,6 +98,7 @@ class Archive:
         return name in self._members
 
     def __getitem__(self, name: str) -> Array:
+        self._check_claim(name)
         with self._zip.open(self._members[name]) as stream:
             return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
 
@@ -109,10 +111,18 @@ class Archive:
         """Bytes of all arrays when they are unpacked."""
         return sum(member.file_size for member in self._members.values())
 
+    def check_claims(self) -> None:
+        """Look at the headers of all arrays, also of those that nobody asks for."""
+        for name in self._members:
+            self._check_claim(name)
+
     def _check_claim(self, name: str) -> None:
         member = self._members[name]
         with self._zip.open(member) as stream:
-            claim = claim_of(stream)
+            try:
+                claim = claim_of(stream)
+            except PickledError:
+                raise PickledError(f"its array {name!r} holds Python objects") from None
         if claim.size != member.file_size:
             raise ValueError(
                 f"its array {name!r} claims {claim.size} bytes and has "

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold import kernels
-from graphfold.archives import MEMBERS, Archive
+from graphfold.archives import MEMBERS, RATIO, Archive
 from graphfold.documents import LONGEST, parsed
 from graphfold.errors import ModelFileError
 from graphfold.graphs import (
@@ -178,10 +178,12 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
 def _estimator_in(archive: Archive, path: Any) -> Any:
     others = [name for name in archive if not re.fullmatch(r"header|a\d{1,9}", name)]
-    if others or archive.bytes_of("header") > LONGEST:
-        raise ValueError(
-            f"a model has no arrays called {others[:3]}, and a short header"
-        )
+    if others:
+        raise ValueError(f"a model has no arrays called {others[:3]}")
+    length, most = archive.bytes_of("header"), min(LONGEST, RATIO * archive.size)
+    if length > most:
+        raise ValueError(f"its header must have at most {most} bytes; got {length}")
+    archive.check_claims()
     header = parsed(bytes(archive["header"]))
     if header["format"] != FORMAT:
         raise ModelFileError(
@@ -275,6 +277,7 @@ class _Decoder:
         self._archive = archive
         self._arrays: dict[str, Any] = {}
         self._made: dict[str, Any] = {}
+        self._within = False
         self._left = 4 * archive.total + 2**20  # bytes of matrices that may be made
 
     def value(self, value: Any) -> Any:
@@ -311,13 +314,25 @@ class _Decoder:
         return self._arrays[key]
 
     def _matrix(self, value: dict[str, Any]) -> Any:
+        # what is within another would be written out again at every level
+        if self._within:
+            raise ValueError("it has a matrix within another one")
         known = json.dumps(value)
         if known not in self._made:
-            made = (
-                self._graph(*value["graph"]) if "graph" in value else self._csr(value)
-            )
-            self._made[known] = made
+            self._within = True
+            try:
+                self._made[known] = self._of_parts(value)
+            finally:
+                self._within = False
         return self._made[known]
+
+    def _of_parts(self, value: dict[str, Any]) -> Any:
+        match value:
+            case {"graph": [{"csr": _, "shape": _} as adjacency, labels]}:
+                return self._graph(self._csr(adjacency), self.value(labels))
+            case {"csr": _, "shape": _}:
+                return self._csr(value)
+        raise ValueError("a graph in it has no matrix")
 
     def _csr(self, value: dict[str, Any]) -> Any:
         data, indices, indptr = self.value(value["csr"])
@@ -326,8 +341,7 @@ class _Decoder:
             raise ValueError("its matrices share their numbers in too many ways")
         return compressed_rows(data, indices, indptr, value["shape"])
 
-    def _graph(self, adjacency: Any, labels: Any) -> Graph:
-        matrix, names = self.value(adjacency), self.value(labels)
+    def _graph(self, matrix: Any, names: Any) -> Graph:
         if not sp.issparse(matrix) or matrix.shape[0] != matrix.shape[1]:
             raise ValueError("a graph in it is not square")
         if matrix.dtype.kind not in "biuf":

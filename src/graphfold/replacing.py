@@ -29,6 +29,12 @@ PathLike = str | os.PathLike[str]
 
 #: begins the names of folders that are filled; a host tells of its own processes only
 PREFIX = f".graphfold-{re.sub('[^A-Za-z0-9.]', '_', platform.node())[:60]}-"
+#: what a place that is none is told by, and what there should be
+_NO_PLACES = {
+    errno.ENOENT: "make its folder first",
+    errno.ENOTDIR: "its folder is a file",
+    errno.EISDIR: "it is a folder: choose another name",
+}
 #: what a disk or a folder that takes no more is told by
 _REFUSALS = (
     errno.ENOSPC,
@@ -40,6 +46,8 @@ _REFUSALS = (
 )
 #: of renameat2: two names change places
 _EXCHANGE = 2
+#: how often a folder is tried that others replace at the same time
+_TRIES = 100
 #: seconds that a folder has to be gone before nobody is taken to write there any more,
 #: and that are waited at most
 _QUIET, _PATIENCE = 0.1, 3.0
@@ -75,9 +83,7 @@ def replace_folder(path: PathLike, fill: Callable[[str], object]) -> None:
             _remove_for_good(folder)
             raise
         _force_to_disk(fresh)
-        if not os.path.lexists(path):
-            os.rename(fresh, path)
-        elif not _exchanged(fresh, path):
+        if not _exchanged(fresh, path):
             _rename_twice(path, fresh, folder)
         _force_folder(path)
 
@@ -108,11 +114,13 @@ def _beside(path: PathLike) -> Iterator[str]:
     """A new folder beside ``path``, locked, and gone afterwards."""
     parent = os.path.dirname(os.path.abspath(path))
     clear_up(parent)
-    folder = os.path.join(parent, PREFIX + secrets.token_hex(8))
+    ours = folder = os.path.join(parent, PREFIX)
     lock = None
     try:
-        with _refusal_named(path, folder):
+        with _refusal_named(path, ours):
             while lock is None:
+                # a name of its own each time: who clears up may be at the last one yet
+                folder = ours + secrets.token_hex(8)
                 os.mkdir(folder, 0o700)
                 lock = _lock_of_new(folder)
             yield folder
@@ -192,7 +200,7 @@ def _put_back(folder: str, parent: PathLike) -> None:
 
 
 def _exchanged(one: PathLike, other: PathLike) -> bool:
-    """Let two names change places at once; False where the system cannot."""
+    """Let two names change places at once; False where they do not."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):
@@ -206,14 +214,21 @@ def _rename_twice(path: PathLike, fresh: str, folder: str) -> None:
     """Between the two there is nothing at ``path``: ``_put_back`` knows the name."""
     old = os.path.join(folder, "old", os.path.basename(os.path.abspath(path)))
     os.mkdir(os.path.dirname(old))
-    try:
-        os.rename(path, old)
-        os.rename(fresh, path)
-    except BaseException:
-        # what stays beside is thrown away: not the only one that there is
-        if os.path.lexists(old) and not os.path.lexists(path):
-            os.rename(old, path)
-        raise
+    for _ in range(_TRIES):
+        try:
+            with suppress(FileNotFoundError):  # someone else has it between their two
+                os.rename(path, old)
+            os.rename(fresh, path)
+            return
+        except BaseException as error:
+            # what stays beside is thrown away: not the only one that there is
+            if os.path.lexists(old) and not os.path.lexists(path):
+                with suppress(OSError):  # someone may have put theirs there just now
+                    os.rename(old, path)
+            if getattr(error, "errno", None) not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            shutil.rmtree(old, ignore_errors=True)  # another was faster; now theirs
+    raise OSError(errno.EBUSY, "others replace it all the time", os.fspath(path))
 
 
 def _force_to_disk(path: str) -> None:
@@ -246,7 +261,7 @@ def _force(path: str, how: int) -> None:
 
 
 @contextmanager
-def _refusal_named(path: PathLike, folder: str) -> Iterator[None]:
+def _refusal_named(path: PathLike, ours: str) -> Iterator[None]:
     """A disk that is full, or takes nothing, is told of with the name of the file."""
     try:
         yield
@@ -254,10 +269,14 @@ def _refusal_named(path: PathLike, folder: str) -> Iterator[None]:
         number = _errno_of(error)
         names = [getattr(error, name, None) for name in ("filename", "filename2")]
         named = [str(name) for name in names if name is not None]
-        is_ours = not named or any(name.startswith(folder) for name in named)
-        if number not in _REFUSALS or not is_ours:
+        is_ours = not named or any(name.startswith(ours) for name in named)
+        if number in _NO_PLACES and is_ours:
+            remedy = _NO_PLACES[number]
+        elif number in _REFUSALS and is_ours:
+            remedy = "it was not written, what was there is kept"
+        else:
             raise
-        sentence = f"{os.strerror(number)}; it was not written, what was there is kept"
+        sentence = f"{os.strerror(number)}; {remedy}"
         raise OSError(number, sentence, os.fspath(path)) from error
 
 

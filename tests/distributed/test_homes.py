@@ -4,7 +4,7 @@ import dask
 import numpy as np
 
 from graphfold.distributed.blocks import Tall
-from graphfold.distributed.homes import _asked, _in_a_row
+from graphfold.distributed.homes import _in_a_row
 from graphfold.distributed.tasks import task
 
 
@@ -45,7 +45,6 @@ def test_a_scheduler_that_unpickles_nothing_is_told_no_wishes(workers, monkeypat
         raise ValueError("disallowed from deserializing")
 
     told = []
-    monkeypatch.delitem(_asked, workers, raising=False)
     monkeypatch.setattr(workers, "register_plugin", refused)
     monkeypatch.setattr(
         workers,

@@ -132,3 +132,11 @@ def test_a_correlation_graph_of_one_row_has_no_edges(k):
 def test_a_gaussian_refuses_a_median_of_next_to_nothing():
     with pytest.raises(KernelError, match="scale X up"):
         kernels.Gaussian().at_median(1e-312)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_constant_columns_foretell_nothing_in_single_precision_either(dtype, kind, rng):
+    X = rng.random((50, 4)).astype(dtype)
+    X[:, 1:3] = [0.1, 0.7]
+    assert _standardised(kind(X)).shape == (50, 2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from graphfold.neighbors import search
@@ -134,3 +135,15 @@ def test_squares_may_leave_the_range_of_floats(rng, metric, size, n_columns):
     assert_allclose(distances / unit, expected[0], rtol=1e-9)
     among = nearest_rows(X[:9] * size, 4, metric=metric, among=X[9:] * size)
     assert_array_equal(among[1], nearest_rows(X[:9], 4, metric=metric, among=X[9:])[1])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint64, bool])
+def test_whole_numbers_far_from_zero_do_not_wrap_around(rng, dtype):
+    high = 2 if dtype is bool else 127
+    X = np.maximum(rng.integers(0, high, (60, 20)), rng.integers(0, high, (60, 20)))
+    X = X.astype(dtype)
+    expected = nearest_by_loops(cdist(X.astype(float), X.astype(float)), 3)[0]
+    assert_allclose(nearest_rows(X, 3)[0], expected, rtol=1e-7, atol=1e-7)
+    other = cdist(X[:9].astype(float), X[9:].astype(float))
+    found = nearest_rows(X[:9], 3, among=X[9:])[0]
+    assert_allclose(found, np.sort(other, axis=1)[:, :3], rtol=1e-7, atol=1e-7)

@@ -63,24 +63,19 @@ def homes(client: Any, places: dict[Any, float]) -> Iterator[None]:
         yield
 
 
-_asked: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-
-
 def _wishes_end_with_workers(client: Any) -> bool:
     """Let the scheduler forget wishes for workers that are gone; False if it may not.
 
     Where all workers have gone at once, the scheduler (also of distributed 2026.8) sees
     only the wish when others come, not that it is no more than one, and tasks would
-    wait for ever.
+    wait for ever. It is told each time: a scheduler that was restarted knows nothing,
+    and one that knows does nothing.
     """
-    if client not in _asked:
-        try:
-            client.register_plugin(_forgetting(), name="graphfold-homes")
-        except ValueError:  # of a scheduler that unpickles nothing
-            _asked[client] = False
-        else:
-            _asked[client] = True
-    return _asked[client]
+    try:
+        client.register_plugin(_forgetting(), name="graphfold-homes")
+    except Exception:  # whatever a scheduler has against it: a wish is not worth a fit
+        return False
+    return True
 
 
 def _forgetting() -> Any:

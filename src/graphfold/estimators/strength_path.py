@@ -95,6 +95,7 @@ def _hidden(X: Any, columns: Array) -> Any:
 def _standardised(X: Any) -> Any:
     """Columns of unit variance; constant ones are left out."""
     if sp.issparse(X):
+        X = X.astype(np.float64)  # a difference of squares keeps half of the digits
         size = np.asarray(abs(X).max(axis=0).toarray()).ravel()
         X = X @ sp.diags_array(1 / np.where(size > 0, size, 1.0))
         mean = np.asarray(X.mean(axis=0)).ravel()

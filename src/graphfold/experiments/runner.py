@@ -13,10 +13,12 @@ import multiprocessing
 import os
 import platform
 import signal
+import struct
 import sys
 import time
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -193,7 +195,9 @@ def _preparation(folder: Path) -> dict[str, Any]:
     try:
         with Archive(folder / "prepared.npz") as content:
             marks = documents.parsed(str(content[_MARKS]).encode())
-    except (OSError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, KeyError, NotImplementedError):
+        return {}
+    except (zipfile.BadZipFile, zlib.error, struct.error):
         return {}
     return marks if isinstance(marks, dict) else {}
 

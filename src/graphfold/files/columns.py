@@ -13,13 +13,13 @@ from graphfold.errors import FileError
 from graphfold.files import annotated, text
 from graphfold.files.arrays import read_matrix
 from graphfold.files.graphs import ends_like
+from graphfold.files.parquet import read_frame
 from graphfold.files.paths import (
     ANNOTATED,
     PathLike,
     Place,
     chosen,
     existing,
-    optional,
     reading,
 )
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
@@ -69,9 +69,7 @@ def _read(path: PathLike) -> Column:
     if place.suffix in text.TEXT:
         return _of_text(place, wanted)
     if place.suffix == ".parquet":
-        pandas = optional("pandas", "tables", "parquet files")
-        frame = pandas.read_parquet(place.path)
-        frame.columns = [str(name) for name in frame.columns]
+        frame = read_frame(place)
         position, ids = _pick(place, list(frame.columns), wanted)
         values = text.typed(frame.iloc[:, position].to_numpy())
         named = as_labels(frame.iloc[:, 0]) if ids else None

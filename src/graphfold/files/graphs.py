@@ -13,6 +13,7 @@ from graphfold.errors import FileError, LabelError, UnknownRowsWarning, warn
 from graphfold.files import annotated, graphml, text
 from graphfold.files.arrays import read_matrix
 from graphfold.files.names import refuse_wide
+from graphfold.files.parquet import read_frame
 from graphfold.files.paths import (
     ANNOTATED,
     GRAPHS,
@@ -192,12 +193,8 @@ def _of_graphml(place: Place, rows: _Rows) -> Graph:
 
 
 def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
-    pandas = optional("pandas", "tables", "parquet files")
-    optional("pyarrow", "tables", "parquet files")
-    frame = pandas.read_parquet(place.path)
-    source, target, weight = columns_of_edges(
-        place, [str(name) for name in frame.columns]
-    )
+    frame = read_frame(place)
+    source, target, weight = columns_of_edges(place, list(frame.columns))
     parts = [frame.iloc[:, i].to_numpy() for i in (source, target)]
     return parts[0], parts[1], None if weight is None else frame.iloc[:, weight]
 

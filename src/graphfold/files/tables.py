@@ -13,13 +13,13 @@ from graphfold.check import shown, some_of
 from graphfold.errors import FileError
 from graphfold.files import annotated, text
 from graphfold.files.arrays import read_named
+from graphfold.files.parquet import read_frame
 from graphfold.files.paths import (
     TABLES,
     PathLike,
     Place,
     chosen,
     existing,
-    optional,
     reading,
 )
 from graphfold.graphs.labels import as_labels, first_duplicate
@@ -116,21 +116,22 @@ def columns_aside(
     for name in aside:
         chosen(names, name, place, "column")
     rest = range(int(labelled), len(names))
-    components = [i for i in rest if _is_component(names[i])]
+    components = {i for i in rest if _is_component(names[i])}
     if words and components:
         return [i for i in rest if i not in components]
-    wordy = [i for i in rest if words and not text.is_number(row[i])]
-    return [i for i in rest if names[i] in aside or i in wordy]
+    left_out = set(aside)
+    return [
+        i
+        for i in rest
+        if names[i] in left_out or (words and not text.is_number(row[i]))
+    ]
 
 
 def _of_parquet(place: Place, aside: Sequence[str], words: bool) -> Table:
-    pandas = optional("pandas", "tables", "parquet files")
-    optional("pyarrow", "tables", "parquet files")
-    frame = pandas.read_parquet(place.path)
-    names = [str(name) for name in frame.columns]
-    frame.columns = names
+    frame = read_frame(place)
+    names = list(frame.columns)
     labels: Any = None
-    if not isinstance(frame.index, pandas.RangeIndex):
+    if type(frame.index).__name__ != "RangeIndex":
         labels = frame.index
     elif names and names[0] not in aside and len(frame):
         first = frame[names[0]]

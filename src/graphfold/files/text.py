@@ -74,6 +74,7 @@ def read_sheet(
     """All rows of a file with ``width`` columns, of which ``words`` are text."""
     if header and peek(place).second is None:
         raise FileError(f"{place} must have at least one row below its first line")
+    words = dict.fromkeys(words)  # in their order; each column is looked up in it
     try:
         sheet = _by_pyarrow(place, width, header, words)
         if sheet is None:

@@ -105,10 +105,10 @@ def refuse_too_strong(data: Observed, curvature: float) -> None:
     most = float(np.finfo(data.X.dtype).eps) ** -1.5
     if not curvature * largest <= most:
         raise GraphfoldError(
-            "graph_strength times the largest degree of the graph times the largest "
-            f"entry of X must be at most {most:.2g}: beyond it the graph is all; "
-            f"got {curvature * largest:.3g}, and {largest:.3g} in X: scale X, or the "
-            "weights of the graph, down"
+            "graph_strength (or feature_strength) times the largest degree of its "
+            f"graph times the largest entry of X must be at most {most:.2g}: beyond it "
+            f"the graph is all; got {curvature * largest:.3g}: lower it, or scale X "
+            "or the weights of the graph down"
         )
 
 

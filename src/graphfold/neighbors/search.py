@@ -52,7 +52,9 @@ def nearest_rows(
     if scale != 1.0:
         X, among = X / scale, None if among is None else among / scale
     distances, indices = _nearest_rows(X, k, metric, among, n_jobs)
-    return distances * scale if metric == "euclidean" else distances, indices
+    if scale != 1.0 and metric == "euclidean":
+        distances = distances * scale
+    return distances, indices
 
 
 def _nearest_rows(
@@ -122,6 +124,8 @@ def _near_zero(reference: Any, queries: Any) -> tuple[Any, Any]:
     """
     if sp.issparse(reference):
         return reference, queries
+    if reference.dtype.kind != "f":  # whole numbers would wrap around
+        reference = reference.astype(np.float64)
     n = reference.shape[0]
     some = np.asarray(reference[:: -(-n // _LOOKED_AT)])
     middle = (len(some) - 1) // 2

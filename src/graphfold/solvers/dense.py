@@ -35,7 +35,7 @@ def lapack(request: Request) -> Eigenpairs:
         values, vectors = values[n - ahead :], vectors[:, n - ahead :]
     after = float(values[0]) if ahead > d else np.nan
     values, vectors = values[::-1][:d].copy(), vectors[:, ::-1][:, :d].copy()
-    if request.avoid.shape[1] and np.abs(request.avoid.T @ vectors).max() > LEAK:
+    if np.abs(request.avoid.T @ vectors).max(initial=0.0) > LEAK:
         # M is rounding, and does not map the complement into itself
         vectors = orthonormal(vectors, against=request.avoid)
     # no eigenvalue at the top of -L says how large L is; its longest column does

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
@@ -135,3 +136,54 @@ def test_a_matrix_market_file_without_a_last_line_break_is_read(tmp_path):
     path = tmp_path / "data.mtx"
     path.write_text(HEAD + "array real general\n2 1\n1\n5")
     assert_array_equal(read_table(path).X, [[1], [5]])
+
+
+COUNTS = {
+    "general": lambda n: n * n,
+    "symmetric": lambda n: n * (n + 1) // 2,
+    "hermitian": lambda n: n * (n + 1) // 2,
+    "skew-symmetric": lambda n: n * (n - 1) // 2,
+}
+
+
+@pytest.mark.parametrize("field", ["real", "complex"])
+@pytest.mark.parametrize("symmetry", COUNTS)
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("more", [-1, 1, 200])
+def test_a_dense_matrix_has_just_the_numbers_that_it_claims(
+    field, symmetry, n, more, refused
+):
+    """SciPy's reader writes others outside of its array, and ends the process."""
+    count = COUNTS[symmetry](n) + more
+    line = "7\n" if field == "real" else "7 1\n"
+    head = f"{HEAD}array {field} {symmetry}\n{n} {n}\n"
+    refused("x.mtx", head + line * max(count, 0))
+
+
+@pytest.mark.parametrize("symmetry", COUNTS)
+def test_a_dense_matrix_with_its_numbers_is_read(symmetry, tmp_path, monkeypatch):
+    monkeypatch.setattr("graphfold.files.matrix_market._CHUNK", 7)
+    half = np.array([[1, 2.5, 3], [2.5, 4, 5], [3, 5, 6]])
+    A = half - half.T + np.tril(half) - np.triu(half) if symmetry[1] == "k" else half
+    A = A + np.triu(np.ones((3, 3)), 1) if symmetry == "general" else A
+    np.fill_diagonal(A, 0.0 if symmetry[1] == "k" else A.diagonal())
+    path = tmp_path / "x.mtx"
+    scipy.io.mmwrite(path, A, symmetry=symmetry)
+    assert_array_equal(read_table(path).X, A)
+
+
+@pytest.mark.parametrize("kind", ["objects", "a structure", "voids"])
+def test_arrays_that_nobody_asks_for_may_be_of_any_kind(kind, tmp_path):
+    other = {
+        "objects": np.array(["a", None], dtype=object),
+        "a structure": np.zeros(2, dtype=[("a", int), ("b", float)]),
+        "voids": np.zeros(2, dtype="V8"),
+    }[kind]
+    np.savez(tmp_path / "x.npz", X=np.eye(3), other=other)
+    assert_array_equal(read_table(f"{tmp_path / 'x.npz'}").X, np.eye(3))
+
+
+def test_an_array_of_objects_is_refused_by_its_name(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.array([["a", None]], dtype=object))
+    with pytest.raises(FileError, match="'X'"):
+        read_table(tmp_path / "x.npz")

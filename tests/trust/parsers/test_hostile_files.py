@@ -3,6 +3,7 @@
 import io
 import json
 
+import numpy as np
 import pytest
 
 from graphfold.errors import GraphfoldError
@@ -42,3 +43,18 @@ def test_json_of_results_that_is_no_record_is_refused(tmp_path):
         with pytest.raises(GraphfoldError, match="not a record of results"):
             read_record(path)
         tried("parsers", "record.json", "hostile files")
+
+
+@pytest.mark.parametrize("read", [read_table, graph, column])
+def test_a_parquet_file_that_repeats_one_number_is_refused(read, refused):
+    """Ten million rows in some kilobytes."""
+    pa = pytest.importorskip("pyarrow", reason="parquet files are read with pyarrow")
+    pytest.importorskip("pandas", reason="parquet files are read with pandas")
+    from pyarrow import parquet
+
+    ones = pa.array(np.ones(10**7))
+    stream = io.BytesIO()
+    parquet.write_table(pa.table({"source": ones, "target": ones}), stream)
+    assert len(stream.getvalue()) < 10**6
+    said = refused("data.parquet", stream.getvalue(), read)
+    assert "use_dictionary=False" in said

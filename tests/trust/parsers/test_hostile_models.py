@@ -313,3 +313,26 @@ def test_texts_of_more_letters_than_can_be_counted_are_refused(width):
     start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
     with pytest.raises(ValueError, match="is of the type '<U"):
         claim_of(BytesIO(start + header.encode()))
+
+
+@pytest.mark.parametrize("kind", ["graph", "csr"])
+def test_matrices_within_matrices_are_refused(kind):
+    """At each level the whole of what is within would be written out."""
+    entry = "a" * 1000
+    for _ in range(100):
+        within = {"graph": [entry, None], "csr": [entry] * 3, "shape": [1, 1]}
+        names = ("graph",) if kind == "graph" else ("csr", "shape")
+        entry = {name: within[name] for name in names}
+        if kind == "csr":
+            entry["csr"] = [entry["csr"][0], 1, 1]
+    refused(model({"x_": entry}))
+    labels = {"graph": [CSR, {"objects": [{"graph": [CSR, None]}]}]}
+    refused(model({"x_": labels}, a1=np.ones(1), a2=np.zeros(1, int), a3=np.arange(2)))
+    tried("parsers", "models", "hostile headers", 2)
+
+
+def test_a_header_that_is_packed_very_small_is_refused():
+    stream = BytesIO()
+    np.savez_compressed(stream, header=np.zeros(2**21, dtype=np.uint8))
+    assert len(stream.getvalue()) < 2**14
+    assert "header must have at most" in refused(stream.getvalue())

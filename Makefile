@@ -67,6 +67,7 @@ mutants: $(VENV)/.dev
 # docs/trust.md, counted anew; coverage and mutants are taken as they were found last
 trust: export GRAPHFOLD_LEDGER = $(CURDIR)/.ledger
 trust: export GRAPHFOLD_REQUIRE_FAULTS = 1
+trust: export GRAPHFOLD_REQUIRE_LOAD = 1
 trust: $(VENV)/.dev
 	rm -rf .ledger
 	$(MAKE) fuzz

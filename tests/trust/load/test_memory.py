@@ -7,12 +7,12 @@ from sklearn.base import clone
 
 import graphfold
 from tests.trust.faults.models import MODELS, X, fit
-from tests.trust.faults.required import ALL
 from tests.trust.ledger import measured, tried
+from tests.trust.load.amounts import amount
 from tests.trust.load.growth import growth_of
 
 #: fits of a kind: 160 in all in make test
-FITS = 1000 if ALL else 40
+FITS = amount(1000, 200, 40)
 #: kilobytes of the last three tenths: one embedding leaked a fit would be 168
 MOST_TRACED = 40
 #: what the allocator of a process may take up in the meantime, kilobytes

@@ -12,13 +12,13 @@ import pytest
 from graphfold import GraphKernelPCA
 from graphfold.errors import DisconnectedGraphWarning, DriftWarning
 from tests.estimators.test_streams import gap
-from tests.trust.faults.required import ALL
 from tests.trust.ledger import measured, tried
+from tests.trust.load.amounts import amount
 from tests.trust.load.growth import growth_of
 
-BATCHES = 86_400 if ALL else 2_500
+BATCHES = amount(86_400, 8_640, 2_500)
 #: the last so many with every allocation traced, which takes three times as long
-TRACED = 5_000 if ALL else 1_000
+TRACED = amount(5_000, 2_000, 1_000)
 #: an hour or so between two answers
 REFRESHED = 1_000
 #: an edge to the row before

@@ -10,11 +10,11 @@ from sklearn.base import clone
 
 from graphfold import GraphKernelPCA
 from tests.trust.faults.models import MODELS, X, fit
-from tests.trust.faults.required import ALL
 from tests.trust.ledger import tried
+from tests.trust.load.amounts import amount
 
 THREADS = 64
-TIMES = 8 if ALL else 2
+TIMES = amount(8, 3, 2)
 #: some that the fit has seen, and some that it has not
 NEW = np.vstack([X[:4], np.random.default_rng(7).standard_normal((4, X.shape[1]))])
 pytestmark = pytest.mark.filterwarnings("ignore::graphfold.errors.GraphfoldWarning")

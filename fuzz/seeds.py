@@ -92,10 +92,15 @@ def _npz() -> list[bytes]:
 def _mtx() -> list[bytes]:
     full = np.arange(6.0).reshape(3, 2)
     whole = sp.coo_array(np.eye(3, dtype=int))
-    pattern = b"%%MatrixMarket matrix coordinate pattern symmetric\n%x\n3 3 1\n2 1\n"
-    array = b"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n"
     written = [_written(scipy.io.mmwrite, each) for each in (full, whole, _ring())]
-    return [*written, pattern, array]
+    pattern = b"%%MatrixMarket matrix coordinate pattern symmetric\n%x\n3 3 1\n2 1\n"
+    counts = {"general": 4, "symmetric": 3, "hermitian": 3, "skew-symmetric": 1}
+    dense = [
+        f"%%MatrixMarket matrix array {field} {symmetry}\n2 2\n{line * count}".encode()
+        for symmetry, count in counts.items()
+        for field, line in (("real", "1\n"), ("integer", "2\n"), ("complex", "1 2\n"))
+    ]
+    return [*written, pattern, *dense]
 
 
 def _edges(mark: str, names: Any) -> list[bytes]:

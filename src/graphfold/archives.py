@@ -210,8 +210,11 @@ def _refuse_long_directory(stream: Any, size: int) -> None:
         raise ValueError("it is not a whole npz file")
     length = _END.unpack(end)[5]
     before = tail[: -_END.size]
-    large = before[: -_LOCATOR.size]
-    if before[-_LOCATOR.size :][:4] == b"PK\6\7" and large[:4] == b"PK\6\6":
+    locator, large = before[-_LOCATOR.size :], before[: -_LOCATOR.size]
+    if locator[:4] == b"PK\6\7":
+        # some versions look right before it, others where it points to
+        if large[:4] != b"PK\6\6" or _LOCATOR.unpack(locator)[2] != size - held:
+            raise ValueError("the list of its arrays is not where it should be")
         length = _END_64.unpack(large)[8]
     if length > min(DIRECTORY, size):
         raise ValueError(f"the list of its arrays has {length} bytes")

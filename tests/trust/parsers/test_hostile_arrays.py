@@ -1,5 +1,7 @@
 """Arrays and matrices of strangers: what they claim is checked before it is read."""
 
+import struct
+
 import numpy as np
 import pytest
 import scipy.io
@@ -187,3 +189,21 @@ def test_an_array_of_objects_is_refused_by_its_name(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.array([["a", None]], dtype=object))
     with pytest.raises(FileError, match="'X'"):
         read_table(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("away", [0, 1, -1])
+def test_the_directory_of_a_large_archive_is_where_it_says(away, tmp_path):
+    """Versions of Python look for it in different places."""
+    plain = zip_with_claims("X.npy", array(np.eye(2)))
+    end = plain[-22:]
+    _, _, _, n, _, length, start, _ = struct.unpack("<4s4H2LH", end)
+    counts = (44, 45, 45, 0, 0, n, n, length, start)
+    record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", *counts)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, len(plain) - 22 + away, 1)
+    path = tmp_path / "x.npz"
+    path.write_bytes(plain[:-22] + record + locator + end)
+    if away == 0:
+        assert_array_equal(read_table(path).X, np.eye(2))
+        return
+    with pytest.raises(FileError, match="not where it should be"):
+        read_table(path)

@@ -1,9 +1,11 @@
 """Disks that are full and folders that take nothing: one sentence, nothing lost."""
 
 import os
+from pathlib import Path
 
 import pytest
 
+import graphfold
 from tests.trust.faults.required import ALL, required
 from tests.trust.faults.writers import EMBEDS, NEEDS, NEW, OLD, WRITERS
 from tests.trust.ledger import tried
@@ -22,6 +24,11 @@ SAID = {
     "folder of another": "Permission denied",
 }
 
+#: these read files of the package while they write, here as a user without rights
+READ_LATE = ("view", "reproduce")
+READABLE = all(
+    folder.stat().st_mode & 0o001 for folder in Path(graphfold.__file__).parents
+)
 
 #: all writers in all rooms; in make test those that write in ways of their own
 TRIED = [
@@ -40,6 +47,8 @@ def test_what_cannot_be_written_is_one_sentence_and_the_old_file_stays(
     if "disk" in room:
         required(may["mount"])
     needed(NEEDS.get(writer, []))
+    if room == "folder of another" and writer in READ_LATE and not READABLE:
+        pytest.skip("this checkout lies where nobody else may read it")
     answers = zygote("refusals", writer=writer, room=room, sizes=ROOM[room])
     for size, found in zip(ROOM[room], answers, strict=True):
         assert found["left"] == []

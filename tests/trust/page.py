@@ -59,8 +59,9 @@ SECTIONS = {
     ),
     "load": (
         "Load",
-        "Many fits, many threads, and a stream without an end. Traced memory is "
-        "counted in the last third of the fits: NumPy keeps small blocks that were "
+        "Many fits, many threads, and a stream without an end. Resident memory "
+        "is that of the first two fifths of the fits, from the fourteenth on, traced "
+        "memory that of the last three tenths: NumPy keeps small blocks that were "
         "freed for later, and fills that store ever more slowly.",
     ),
     "numbers": (

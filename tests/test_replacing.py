@@ -225,3 +225,13 @@ def test_a_place_that_is_none_is_told_with_its_name(tmp_path, name, remedy):
         write(tmp_path / name)
     assert caught.value.filename == str(tmp_path / name)
     assert ".graphfold" not in str(caught.value)
+
+
+def test_what_the_writer_misses_is_not_taken_for_its_own_place(tmp_path):
+    def fill(stream):
+        raise FileNotFoundError(errno.ENOENT, "no rows")
+
+    with pytest.raises(FileNotFoundError, match="no rows") as caught:
+        write_atomically(tmp_path / "file", fill)
+    assert "make its folder" not in str(caught.value)
+    assert os.listdir(tmp_path) == []

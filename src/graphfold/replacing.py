@@ -270,7 +270,7 @@ def _refusal_named(path: PathLike, ours: str) -> Iterator[None]:
         names = [getattr(error, name, None) for name in ("filename", "filename2")]
         named = [str(name) for name in names if name is not None]
         is_ours = not named or any(name.startswith(ours) for name in named)
-        if number in _NO_PLACES and is_ours:
+        if number in _NO_PLACES and named and is_ours:
             remedy = _NO_PLACES[number]
         elif number in _REFUSALS and is_ours:
             remedy = "it was not written, what was there is kept"

@@ -44,6 +44,18 @@ from graphfold.replacing import clear_up, write_atomically
 
 FULL_RUNS, QUICK_RUNS = 50, 3
 _MARKS = "__marks__"
+#: what comes of a file that was cut off or changed; NotImplementedError is what zipfile
+#: says of a compression that there is none of
+_DAMAGED = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
 
 
 def reproduce(
@@ -195,9 +207,7 @@ def _preparation(folder: Path) -> dict[str, Any]:
     try:
         with Archive(folder / "prepared.npz") as content:
             marks = documents.parsed(str(content[_MARKS]).encode())
-    except (OSError, EOFError, ValueError, KeyError, NotImplementedError):
-        return {}
-    except (zipfile.BadZipFile, zlib.error, struct.error):
+    except _DAMAGED:
         return {}
     return marks if isinstance(marks, dict) else {}
 

@@ -46,6 +46,10 @@ class BudgetError(GraphfoldError):
     """No way of solving fits into ``max_memory``."""
 
 
+class ConvergenceError(GraphfoldError):
+    """No solver came near an eigenvector; the message says how far it came."""
+
+
 class ModelFileError(GraphfoldError):
     """A model that cannot be saved, or a file that is not a graphfold model."""
 

@@ -9,10 +9,16 @@ from typing import Any, Self
 import numpy as np
 
 from graphfold.arrays import Array, signs_of_columns
+from graphfold.errors import ConvergenceError
 from graphfold.model.terms import Term
 from graphfold.operators import Centered, Dense, Sum, SymmetricOperator, fused
 from graphfold.operators.algebra import without_mean
 from graphfold.solvers import Eigenpairs, top_eigenpairs
+from graphfold.solvers.choose import UNSOUND
+
+#: by the bytes of a number: error of an answer, as a share of the size of M, that
+#: solvers cannot go below
+ROUNDING = {4: 1e-7, 8: 1e-13}
 
 
 class Memo:
@@ -162,6 +168,7 @@ class Problem:
         how = {**how, "start": self.start(how.get("start"))}
         how |= {"name": "solving", "stoppable": True}
         pairs = top_eigenpairs(self.operator(), min(d, room), avoid=trivial, **how)
+        self._refuse_lost_in_rounding(pairs)
         if d > room and trivial is not None:
             # all n are asked for: the last is the constant vector itself
             pairs = replace(
@@ -172,6 +179,24 @@ class Problem:
             )
         signs = signs_of_columns(pairs.vectors).astype(pairs.vectors.dtype)
         return replace(pairs, vectors=pairs.vectors * signs)
+
+    def _refuse_lost_in_rounding(self, pairs: Eigenpairs) -> None:
+        """Refuse a wanted end that is smaller than the rounding of the other end.
+
+        Terms of M are summed as numbers of one precision: beside a penalty of 1e43 on
+        a hub nothing is left of a kernel. A Laplacian alone is no such sum: its zeros
+        are exact.
+        """
+        if not self.kernels and all(term.is_laplacian for term in self.graphs):
+            return
+        wanted = float(np.abs(pairs.values).max(initial=0.0))
+        if ROUNDING[self.dtype.itemsize] * pairs.size > UNSOUND * wanted:
+            raise ConvergenceError(
+                f"the wanted eigenvalues of M, at most {wanted:.1e} in size, are lost "
+                f"in the rounding of its largest one, {pairs.size:.1e}: use a response "
+                'that grows less (a smaller scale, form="kernel"), '
+                'laplacian="normalized", or a smaller graph_strength'
+            )
 
     def objective(self, V: Array) -> float:
         """tr(V' M V)."""

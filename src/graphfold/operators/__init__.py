@@ -2,7 +2,8 @@
 
 =============  ==========================================================
 base           ``SymmetricOperator``: apply, diagonal, bounds; + and scalar *
-algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H), ``Lifted`` (P M P')
+algebra        ``Sum``, ``Scaled``, ``Centered`` (H M H), ``Lifted`` (P M P'),
+               ``InDoublePrecision``
 stored         ``Dense``, ``Sparse``, ``LowRank`` (Z W Z'), ``Diagonal``
 tiled          ``TiledKernel``: strips computed at each product, never stored
 filtered       ``SpectralFunction`` (eigenbasis), ``ChebyshevFunction``
@@ -11,7 +12,14 @@ inverse        ``Factorized`` (sparse factors), ``PseudoInverse`` (products only
 =============  ==========================================================
 """
 
-from graphfold.operators.algebra import Centered, Lifted, Scaled, Sum, fused
+from graphfold.operators.algebra import (
+    Centered,
+    InDoublePrecision,
+    Lifted,
+    Scaled,
+    Sum,
+    fused,
+)
 from graphfold.operators.base import SymmetricOperator
 from graphfold.operators.filtered import ChebyshevFunction, SpectralFunction
 from graphfold.operators.inverse import Factorized, PseudoInverse
@@ -25,6 +33,7 @@ __all__ = [
     "Dense",
     "Diagonal",
     "Factorized",
+    "InDoublePrecision",
     "Lifted",
     "LowRank",
     "PseudoInverse",

@@ -111,6 +111,43 @@ class Scaled(SymmetricOperator):
 
 
 @final
+class InDoublePrecision(SymmetricOperator):
+    """M with products in double precision, whatever its numbers are stored in.
+
+    For a solver whose blocks need more digits than M has. Costs twice the memory of
+    the blocks, and up to twice the time of a product.
+    """
+
+    def __init__(self, operator: SymmetricOperator):
+        self.operator = operator
+        self.n, self.dtype = operator.n, np.dtype(np.float64)
+
+    def apply(self, V: Array) -> Array:
+        return self.operator.apply(V.astype(np.float64, copy=False)).astype(
+            np.float64, copy=False
+        )
+
+    def diagonal(self) -> Array:
+        return self.operator.diagonal().astype(np.float64)
+
+    def entries(self) -> Array:
+        return self.operator.entries().astype(np.float64)
+
+    def sparse(self) -> Any:
+        matrix = self.operator.sparse()
+        return None if matrix is None else matrix.astype(np.float64)
+
+    def bounds(self) -> Bounds:
+        return self.operator.bounds()
+
+    def work(self) -> float:
+        return self.operator.work()
+
+    def describe(self) -> str:
+        return self.operator.describe()
+
+
+@final
 class Centered(SymmetricOperator):
     """H M H with H = I - 11'/n: rows and columns with their means taken off.
 

@@ -34,7 +34,13 @@ class Dense(SymmetricOperator):
         return self._bounds is not None
 
     def apply(self, V: Array) -> Array:
-        return np.asarray(self.matrix @ V)
+        if V.dtype.itemsize <= self.dtype.itemsize:
+            return np.asarray(self.matrix @ V)
+        # by strips: NumPy would make a wider copy of the whole matrix
+        product = np.empty(V.shape, dtype=V.dtype)
+        for rows in row_blocks(self.n, 512):
+            product[rows] = self.matrix[rows] @ V
+        return product
 
     def diagonal(self) -> Array:
         return np.diagonal(self.matrix).copy()

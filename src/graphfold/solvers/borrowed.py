@@ -8,7 +8,12 @@ import numpy as np
 import scipy.sparse.linalg
 
 from graphfold.progress import stage
-from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Request,
+    relative_residuals,
+    yardstick,
+)
 
 
 def lobpcg(request: Request) -> Eigenpairs:
@@ -51,7 +56,8 @@ def lobpcg(request: Request) -> Eigenpairs:
     order = ranked[:d]
     values, vectors = values[order], vectors[:, order].astype(M.dtype)
     size = float(max(size, np.abs(values).max()))
-    _, residuals = relative_residuals(M.apply(vectors), vectors, values, size)
+    measure = yardstick(values, size, M.dtype)
+    _, residuals = relative_residuals(M.apply(vectors), vectors, values, measure)
     request.observe(n_rounds, float(residuals.max()))
     return Eigenpairs(
         values=values.astype(M.dtype),

@@ -20,6 +20,7 @@ from graphfold.solvers.result import (
     Request,
     relative_residuals,
     value_after,
+    yardstick,
 )
 from graphfold.threads import blocks
 
@@ -54,7 +55,8 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
     for iteration in range(1, request.max_iter + 1):
         bottom = min(bottom, float(values[-1]))
         size = max(abs(bottom), float(np.abs(values).max()))
-        _, residuals = relative_residuals(MV, V, values, size)
+        measure = yardstick(values[: d + 1], size, M.dtype)
+        _, residuals = relative_residuals(MV, V, values, measure)
         worst = float(residuals[: request.needed].max())
         stop = request.observe(iteration, worst) or worst <= request.tol
         if stop or iteration == request.max_iter or width == room:
@@ -67,14 +69,14 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         V, MV, values = ritz_block(M, grown, request.avoid, done, MV[:, :n_done])
 
     return Eigenpairs(
-        values=values[:d],
+        values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
         converged=worst <= request.tol,
         n_iterations=iteration,
         n_products=n_products,
         size=size,
-        next_value=value_after(values, residuals, d, size),
+        next_value=value_after(values, residuals, d, measure),
     )
 
 

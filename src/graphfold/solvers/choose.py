@@ -10,8 +10,8 @@ import numpy as np
 
 from graphfold import check
 from graphfold.arrays import Array, power_of_two
-from graphfold.errors import GraphfoldError
-from graphfold.operators import SymmetricOperator
+from graphfold.errors import ConvergenceError, GraphfoldError
+from graphfold.operators import InDoublePrecision, SymmetricOperator
 from graphfold.operators.inverse import factors_stay_sparse
 from graphfold.progress import Stage, stage
 from graphfold.solvers.borrowed import lobpcg
@@ -36,6 +36,10 @@ SMALL = 1000
 WIDE = 0.2
 #: sizes of M, by the bytes of a number, that solvers take as they are
 BEARABLE = {4: (1e-10, 1e10), 8: (1e-100, 1e100)}
+#: up to this many rows LAPACK may be tried where nothing else converges: half a minute
+LARGEST_DENSE = 5000
+#: a relative residual above this is an error
+UNSOUND = 1e-2
 #: rounds after which the pace of a Krylov solve is judged, and how many it may take
 JUDGED_AFTER, MOST_ROUNDS = 12, 75
 
@@ -105,7 +109,8 @@ def top_eigenpairs(
         Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in
         float64 and 1e-5 in float32.
     max_iter : int, default=None
-        Rounds; by default 300.
+        Rounds; by default 300. Where it is not given and a solver does not converge,
+        "auto" tries others, and a residual above 1e-2 is an error.
     rng : numpy.random.Generator, default=None
         For the starting block; seeded by default, so that answers repeat.
     avoid : array of shape (n, k), default=None
@@ -130,6 +135,11 @@ def top_eigenpairs(
     >>> from graphfold.solvers import top_eigenpairs
     >>> top_eigenpairs(Diagonal(np.array([1.0, -5.0, 3.0])), 2).values
     array([3., 1.])
+
+    Raises
+    ------
+    ConvergenceError
+        If no solver comes below a relative residual of 1e-2.
     """
     choice = choose_solver(M.n, d, solver)
     unit = _unit(M)
@@ -146,12 +156,18 @@ def top_eigenpairs(
         bottom=None if bottom is None else bottom / unit,
     )
     with stage(name, unit="round") as step:
-        request = replace(request, observer=_Reported(observer, step, stoppable))
+        reported = _Reported(observer, step, stoppable)
+        request = replace(request, observer=reported)
         judged = solver == "auto" and choice.solver == "krylov"
         if judged and request.max_iter > MOST_ROUNDS:
             pairs, choice = _krylov_while_it_lasts(request, choice)
         else:
             pairs = _SOLVERS[choice.solver](request)
+        # rounds that were limited, or stopped, by who asked end as they were asked to
+        if not (pairs.converged or reported.stopped) and max_iter is None:
+            if solver == "auto":
+                pairs, choice = _another_way(request, pairs, choice)
+            _refuse_unsound(pairs, choice, request)
     return replace(
         pairs,
         values=pairs.values * pairs.values.dtype.type(unit),
@@ -191,15 +207,71 @@ def _krylov_while_it_lasts(
     return pairs, Choice("shift-invert", "M is sparse, and products alone were slow")
 
 
+def _another_way(
+    request: Request, pairs: Eigenpairs, choice: Choice
+) -> tuple[Eigenpairs, Choice]:
+    """The best of what other solvers find from where the first one has come to."""
+    ways: list[tuple[str, Callable[[Request], Eigenpairs], str]] = []
+    if request.M.dtype != np.float64:
+        ways.append(("krylov", _in_double_precision, "in double precision, "))
+    ways.append(("chebyshev", chebyshev_filtered, ""))
+    if request.M.n <= LARGEST_DENSE:
+        ways.append(("lapack", lapack, ""))
+    best, n_iterations, n_products = pairs, pairs.n_iterations, pairs.n_products
+    for solver, solve, how in ways:
+        found = solve(replace(request, start=best.start))
+        n_iterations += found.n_iterations
+        n_products += found.n_products
+        if found.residuals.max() < best.residuals.max():
+            best = found
+            choice = Choice(solver, f"{how}since {choice.solver} did not converge")
+        if best.converged:
+            break
+    return replace(best, n_iterations=n_iterations, n_products=n_products), choice
+
+
+def _in_double_precision(request: Request) -> Eigenpairs:
+    """Krylov with blocks in double precision; M itself keeps the numbers it has."""
+    dtype = request.M.dtype
+    found = block_krylov(
+        replace(
+            request, M=InDoublePrecision(request.M), avoid=request.avoid.astype(float)
+        )
+    )
+    return replace(
+        found,
+        values=found.values.astype(dtype),
+        vectors=found.vectors.astype(dtype),
+        spare=None if found.spare is None else found.spare.astype(dtype),
+    )
+
+
+def _refuse_unsound(pairs: Eigenpairs, choice: Choice, request: Request) -> None:
+    """Vectors this far from being eigenvectors are no answer."""
+    worst = float(pairs.residuals[: request.needed].max())
+    # not "worst > ...": NaN is no answer either
+    if not worst <= max(UNSOUND, request.tol):
+        raise ConvergenceError(
+            f"the {choice.solver} solver ended with a relative residual of "
+            f"{worst:.1e} after {pairs.n_iterations} rounds, so its vectors are no "
+            f"eigenvectors (at most {UNSOUND:g} is accepted): use float64, fewer "
+            "components, a smaller graph_strength or another solver; with max_iter= "
+            "the vectors are returned as they are, with a warning"
+        )
+
+
 class _Reported:
     """Tells each round to whoever hears, and to the observer that was given."""
 
     def __init__(self, observer: Observer | None, step: Stage, stoppable: bool):
         self._observer, self._step, self._stoppable = observer, step, stoppable
+        self.stopped = False
 
     def __call__(self, iteration: Iteration) -> bool:
         stop = self._step(f"residual {iteration.residual:.2e}") and self._stoppable
-        return bool(self._observer and self._observer(iteration)) or stop
+        stop = bool(self._observer and self._observer(iteration)) or stop
+        self.stopped = self.stopped or stop
+        return stop
 
 
 class _Pace:

@@ -7,25 +7,32 @@ import scipy.linalg
 
 from graphfold.arrays import column_lengths, orthonormal
 from graphfold.operators.stored import gershgorin
-from graphfold.solvers.result import Eigenpairs, Request, relative_residuals
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Request,
+    relative_residuals,
+    yardstick,
+)
 
 #: cosine with a vector to be avoided that is more than rounding
 LEAK = 1e-10
 
 
 def lapack(request: Request) -> Eigenpairs:
-    """Top-d eigenpairs of the dense matrix, O(n^3).
+    """Top-d eigenpairs of the dense matrix, O(n^3), in double precision.
 
-    Vectors to avoid are sent to the bottom of the spectrum by a shift below it.
+    Vectors to avoid are sent to the bottom of the spectrum by a shift below it. In
+    single precision LAPACK's vectors of close eigenvalues are orthogonal to 1e-4 only.
     """
     M, n, d = request.M, request.M.n, request.d
-    matrix = M.to_dense()
+    matrix = M.to_dense().astype(np.float64, copy=False)
+    avoid = request.avoid.astype(np.float64, copy=False)
     shifted = matrix
-    if request.avoid.shape[1]:
+    if avoid.shape[1]:
         low, high = gershgorin(np.diagonal(matrix), np.abs(matrix).sum(axis=1))
         depth = 2 * max(abs(low), abs(high)) + 1e-300
-        shifted = matrix - depth * request.avoid @ request.avoid.T
-    ahead = min(d + 1, n - request.avoid.shape[1])  # one more, to know the gap
+        shifted = matrix - depth * avoid @ avoid.T
+    ahead = min(d + 1, n - avoid.shape[1])  # one more, to know the gap
     values, vectors = scipy.linalg.eigh(
         shifted, subset_by_index=[n - ahead, n - 1], check_finite=False, driver="evr"
     )
@@ -35,17 +42,25 @@ def lapack(request: Request) -> Eigenpairs:
         values, vectors = values[n - ahead :], vectors[:, n - ahead :]
     after = float(values[0]) if ahead > d else np.nan
     values, vectors = values[::-1][:d].copy(), vectors[:, ::-1][:, :d].copy()
-    if np.abs(request.avoid.T @ vectors).max(initial=0.0) > LEAK:
+    if np.abs(avoid.T @ vectors).max(initial=0.0) > LEAK:
         # M is rounding, and does not map the complement into itself
-        vectors = orthonormal(vectors, against=request.avoid)
+        vectors = orthonormal(vectors, against=avoid)
     # no eigenvalue at the top of -L says how large L is; its longest column does
     size = float(column_lengths(matrix).max(initial=0.0))
     if size == 0:
         values[:] = 0.0  # the shift may leave something
     size = max(size, float(np.abs(values).max(initial=0.0)))
-    _, residuals = relative_residuals(matrix @ vectors, vectors, values, size)
+    measure = yardstick(values, size, np.dtype(np.float64))
+    _, residuals = relative_residuals(matrix @ vectors, vectors, values, measure)
     request.observe(1, float(residuals.max()))
     # backward stable: its residual is as small as the arithmetic allows
     return Eigenpairs(
-        values, vectors, residuals, True, 1, n, size=size, next_value=after
+        values.astype(M.dtype, copy=False),
+        vectors.astype(M.dtype, copy=False),
+        residuals,
+        converged=True,
+        n_iterations=1,
+        n_products=n,
+        size=size,
+        next_value=after,
     )

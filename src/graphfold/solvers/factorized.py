@@ -22,6 +22,7 @@ from graphfold.solvers.result import (
     Request,
     relative_residuals,
     value_after,
+    yardstick,
 )
 
 #: how far above the spectrum the shift lies, relative to its size
@@ -54,7 +55,8 @@ def shift_invert(request: Request) -> Eigenpairs:
         values, S = rayleigh_ritz(space.Q, space.MQ)
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
         size = max(size, float(np.abs(values).max()))
-        _, residuals = relative_residuals(MV, V, values[:width], size)
+        measure = yardstick(values[: d + 1], size, M.dtype)
+        _, residuals = relative_residuals(MV, V, values[:width], measure)
         worst = float(residuals[: request.needed].max())
         stop = request.observe(iteration, worst) or worst <= request.tol
         if worst <= best / 2:
@@ -73,14 +75,14 @@ def shift_invert(request: Request) -> Eigenpairs:
             break
         space.add(fresh, M)
     return Eigenpairs(
-        values=values[:d],
+        values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
         converged=worst <= request.tol,
         n_iterations=iteration,
         n_products=solve.n_solved,
         size=size,
-        next_value=value_after(values, residuals, d, size),
+        next_value=value_after(values, residuals, d, measure),
         spare=V[:, d:width],
     )
 

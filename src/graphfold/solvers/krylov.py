@@ -12,6 +12,7 @@ from graphfold.solvers.result import (
     Request,
     relative_residuals,
     value_after,
+    yardstick,
 )
 
 OVERSAMPLE = 4
@@ -63,7 +64,8 @@ def block_krylov(request: Request) -> Eigenpairs:
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
         # a restart drops the lower end again, but M is as large as it ever was
         size = max(size, float(np.abs(values).max()))
-        residual_block, residuals = relative_residuals(MV, V, values[:width], size)
+        measure = yardstick(values[: d + 1], size, M.dtype)
+        residual_block, residuals = relative_residuals(MV, V, values[:width], measure)
         worst = float(residuals[: request.needed].max())
         solved = worst <= request.tol
         stop = request.observe(iteration, worst) or (solved and doubted)
@@ -112,14 +114,14 @@ def block_krylov(request: Request) -> Eigenpairs:
         n_products += fresh.shape[1] + (degree - 1) * len(active)
 
     return Eigenpairs(
-        values=values[:d],
+        values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
         converged=worst <= request.tol,
         n_iterations=iteration,
         n_products=n_products,
         size=size,
-        next_value=value_after(values, residuals, d, size),
+        next_value=value_after(values, residuals, d, measure),
         spare=V[:, d:width],
     )
 
@@ -192,4 +194,4 @@ def rayleigh_ritz(Q: Array, MQ: Array) -> tuple[Array, Array]:
     T = Q.T @ MQ
     values, S = small_eigenbasis((T + T.T) / 2)
     # contiguous: with a negative stride NumPy would not call BLAS
-    return values[::-1], np.ascontiguousarray(S[:, ::-1])
+    return values[::-1], np.ascontiguousarray(S[:, ::-1], dtype=Q.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,9 @@ class Eigenpairs:
     """Top eigenpairs in falling order, and how good they are.
 
     ``residuals`` are ``|M v - value v|`` relative to the size of M (the largest size of
-    an eigenvalue met), so they can be compared with ``tol``. ``size`` is that size.
+    an eigenvalue met), or to that of its wanted end where M is very much larger at the
+    other one (``yardstick``), so they can be compared with ``tol``. ``size`` is the
+    size of M.
     ``next_value`` is where the spectrum goes on after the last pair: an estimate from
     above, its residual added; NaN where there is nothing more. ``spare`` are further
     vectors that came along, not converged: with them a nearby problem starts faster.
@@ -104,6 +106,24 @@ class Request:
         if self.observer is None:
             return False
         return bool(self.observer(Iteration(number, self.max_iter, residual)))
+
+
+#: by the bytes of a number: how many times its wanted end M may be as large before
+#: residuals are measured in that end; and the least share of M that can be reached
+FAR_END = {4: 1e3, 8: 1e4}
+LEAST_SHARE = {4: 0.1, 8: 1e-3}
+
+
+def yardstick(values: Array, size: float, dtype: np.dtype[Any]) -> float:
+    """What residuals of these wanted values are relative to.
+
+    The size of M, as a rule. Where the other end of the spectrum is far away (a penalty
+    that grows like exp on a hub), a residual that is small beside it may be as large as
+    all that is wanted, so that end is the measure, as far as rounding allows.
+    """
+    bytes_ = np.dtype(dtype).itemsize
+    wanted = float(np.abs(values).max(initial=0.0))
+    return min(size, max(FAR_END[bytes_] * wanted, LEAST_SHARE[bytes_] * size))
 
 
 def value_after(values: Array, residuals: Array, d: int, size: float) -> float:

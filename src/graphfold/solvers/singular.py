@@ -18,6 +18,8 @@ SMALL = 1000
 WIDE = 0.05
 #: vectors beyond the last rank, so that one value below the threshold is among them
 SPARE = 4
+#: rounds after which all singular values are computed
+MOST_ROUNDS = 300
 #: relative accuracy asked of what is left of a value at the threshold
 ACCURACY = 1e-6
 #: below this share of the largest, squares of singular values drown in rounding
@@ -107,6 +109,7 @@ def _singular_pairs(
             LowRank(tall.T),
             width,
             solver="krylov",
+            max_iter=MOST_ROUNDS,
             tol=float(np.clip(ACCURACY * share, 1e-14, 1e-6)),
             start=start,
             rng=rng,

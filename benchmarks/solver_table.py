@@ -1,0 +1,250 @@
+"""Residuals, angles and rounds of ``solver="auto"`` over kinds of problems.
+
+    GRAPHFOLD_DATA=... python -m benchmarks.solver_table [--rows 3000] [--write]
+
+Rows: both precisions; rows dense, sparse and as a Gaussian kernel; the penalty and every
+response in both forms; Cora, MNIST, osmFISH, graphs of many parts, stars and paths;
+clustered spectra. The reference is LAPACK on the same problem in double precision up to
+4,000 rows, beyond it our own answer in double precision with ``tol=1e-11``. An angle is
+that of the leading subspace at the widest gap among the last third of the components:
+between nearly equal eigenvalues no angle is defined. ``--write`` puts the table into
+docs/solvers.md and the numbers into benchmarks/results/solver_table.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import subspace_angles
+
+from graphfold import Graph, GraphKernelPCA, NeighborGraph, responses
+from graphfold.datasets import load_cora, load_mnist
+from graphfold.datasets.files import data_file
+from graphfold.operators import Dense
+from graphfold.solvers import top_eigenpairs
+
+LARGEST_REFERENCE = 4000
+RESPONSES = {
+    "-L": None,
+    "Diffusion": responses.Diffusion(5.0),
+    "Diffusion, penalty": responses.Diffusion(2.0, form="penalty"),
+    "RandomWalk": responses.RandomWalk(2.0, 3),
+    "RandomWalk, penalty": responses.RandomWalk(2.5, 2, form="penalty"),
+    "RegularizedLaplacian": responses.RegularizedLaplacian(5.0),
+    "RegularizedLaplacian, penalty": responses.RegularizedLaplacian(
+        5.0, form="penalty"
+    ),
+    "Bandlimited": responses.Bandlimited(30, 10.0),
+    "LowPass": responses.LowPass(0.7),
+}
+
+
+class Case(NamedTuple):
+    """One problem: rows, their graph, a response, how many components."""
+
+    name: str
+    X: Any
+    graph: Graph
+    response: str
+    d: int
+    kernel: str = "linear"
+    strength: float = 1.0
+
+
+class Row(NamedTuple):
+    """What a fit of one case in one precision gave."""
+
+    case: str
+    n: int
+    d: int
+    response: str
+    precision: str
+    solver: str
+    rounds: int
+    residual: float
+    orthogonality: float
+    angle: float
+    seconds: float
+
+
+def sets(limit: int) -> Iterator[tuple[str, Any, Graph, str]]:
+    """Names, rows, graphs and kernels of the problems."""
+    cora = load_cora()
+    words = np.asarray(cora.data, dtype=float)
+    words /= np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-12)
+    citations = Graph(cora.graph.to_scipy())
+    yield "Cora, sparse", sp.csr_array(words), citations, "linear"
+    yield "Cora, dense", words, citations, "linear"
+    pixels = load_mnist().data / 255.0
+    for n in (300, 2000, 5000, 20_000):
+        if n <= limit:
+            X = pixels[:n]
+            yield f"MNIST {n}, Gaussian", X, NeighborGraph(10).build(X), "rbf"
+            yield f"MNIST {n}, linear", X, NeighborGraph(10).build(X), "linear"
+    with np.load(data_file("osmfish")) as file:
+        genes, places = np.log1p(file["X"].astype(float)), file["xy"]
+    yield "osmFISH, Gaussian", genes, NeighborGraph(6).build(places), "rbf"
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 20))
+    yield "many parts", X, Graph([(i, i ^ 1) for i in range(2000)]), "rbf"
+    yield "star", X, Graph([(0, i) for i in range(1, 2000)]), "rbf"
+    yield "path", X, Graph([(i, i + 1) for i in range(1999)]), "rbf"
+
+
+def cases(limit: int) -> Iterator[Case]:
+    """Every set with every response at 20 components, and -L at others."""
+    for name, X, graph, kernel in sets(limit):
+        n = X.shape[0]
+        for response in RESPONSES:
+            small_basis = response in ("Bandlimited", "LowPass") and n > 6000
+            if not small_basis:
+                yield Case(name, X, graph, response, 20, kernel)
+        for d in (2, 10, 50, 64, 100):
+            if d <= n // 4:
+                yield Case(name, X, graph, "-L", d, kernel)
+        yield Case(name, X, graph, "-L", 20, kernel, 0.1)
+        yield Case(name, X, graph, "-L", 20, kernel, 10.0)
+
+
+def measure(case: Case) -> Iterator[Row]:
+    """Both precisions of a case against one reference."""
+    wide = _fit(case, np.float64)[0]
+    reference = wide
+    if case.X.shape[0] <= LARGEST_REFERENCE:
+        reference = _fit(case, np.float64, solver="lapack")[0]
+    elif case.X.shape[0] > 1000:
+        reference = _fit(case, np.float64, tol=1e-11)[0]
+    for dtype in (np.float64, np.float32):
+        model, seconds = _fit(case, dtype)
+        V = np.asarray(model.eigenvectors_, dtype=float)
+        cut = _widest_gap(np.asarray(reference.eigenvalues_, dtype=float))
+        angles = subspace_angles(V[:, :cut], reference.eigenvectors_[:, :cut])
+        strength = "" if case.strength == 1 else f", strength {case.strength:g}"
+        yield Row(
+            case=case.name + strength,
+            n=case.X.shape[0],
+            d=case.d,
+            response=case.response,
+            precision=np.dtype(dtype).name,
+            solver=model.solver_,
+            rounds=int(model.n_iter_),
+            residual=float(np.max(model.residuals_)),
+            orthogonality=float(np.abs(V.T @ V - np.eye(case.d)).max()),
+            angle=float(np.degrees(angles.max())),
+            seconds=round(seconds, 3),
+        )
+
+
+def _fit(case: Case, dtype: Any, **how: Any) -> tuple[GraphKernelPCA, float]:
+    model = GraphKernelPCA(
+        case.d,
+        kernel=case.kernel,
+        graph=case.graph,
+        graph_strength=case.strength,
+        response=RESPONSES[case.response],
+        **how,
+    )
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(case.X.astype(dtype))
+    return model, time.perf_counter() - began
+
+
+def _widest_gap(values: np.ndarray) -> int:
+    first = max(1, 2 * len(values) // 3)
+    gaps = values[first - 1 : -1] - values[first:]
+    return first + int(np.argmax(gaps)) if len(gaps) else len(values)
+
+
+def clustered(n: int) -> Iterator[Row]:
+    """Spectra of groups of nearly equal values, as matrices."""
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    for width in (1e-3, 1e-6, 0.0):
+        values = np.repeat(np.arange(n // 10, 0, -1.0), 10)
+        values = values + width * rng.standard_normal(len(values))
+        A = (Q * values) @ Q.T
+        for dtype in (np.float64, np.float32):
+            for d in (10, 60, 100):
+                began = time.perf_counter()
+                M = Dense(((A + A.T) / 2).astype(dtype))
+                pairs = top_eigenpairs(M, d)
+                V = pairs.vectors.astype(float)
+                yield Row(
+                    f"groups of 10, {width:g} apart",
+                    n,
+                    d,
+                    "none",
+                    np.dtype(dtype).name,
+                    pairs.solver,
+                    pairs.n_iterations,
+                    float(pairs.residuals.max()),
+                    float(np.abs(V.T @ V - np.eye(d)).max()),
+                    float(np.degrees(subspace_angles(V, Q[:, :d]).max())),
+                    round(time.perf_counter() - began, 3),
+                )
+
+
+def page(rows: list[Row]) -> str:
+    """The worst of each set and precision, as a page."""
+    lines = [
+        "# Solvers: residuals and angles",
+        "",
+        '`solver="auto"` over kinds of problems, made by `GRAPHFOLD_DATA=... python -m '
+        "benchmarks.solver_table --write`; every row of it is in "
+        "`benchmarks/results/solver_table.json`. Each line is the worst of its "
+        "problems: the penalty and every response at 20 components, -L at 2 to 100 "
+        "components and at strengths 0.1, 1 and 10. The angle is in degrees, to LAPACK "
+        "in double precision up to 4,000 rows, beyond it to an answer in double "
+        "precision at a tighter tolerance, at the widest gap among the last third of "
+        "the components.",
+        "",
+        "| problem | n | precision | fits | residual | orthogonality | angle | rounds |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    groups: dict[tuple[str, int, str], list[Row]] = {}
+    for row in rows:
+        key = (row.case.split(", strength")[0], row.n, row.precision)
+        groups.setdefault(key, []).append(row)
+    for (name, n, precision), part in groups.items():
+        worst = [max(getattr(r, f) for r in part) for f in Row._fields[7:10]]
+        least, most = min(r.rounds for r in part), max(r.rounds for r in part)
+        lines.append(
+            f"| {name} | {n:,} | {precision} | {len(part)} | {worst[0]:.0e} | "
+            f"{worst[1]:.0e} | {worst[2]:.1g} | {least} to {most} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    rows: list[Row] = []
+    for case in cases(arguments.rows):
+        for row in measure(case):
+            rows.append(row)
+            print(*row, sep=" | ", flush=True)
+    for row in clustered(1500):
+        rows.append(row)
+        print(*row, sep=" | ", flush=True)
+    if arguments.write:
+        here = Path(__file__).parent
+        path = here / "results" / "solver_table.json"
+        listed = ",\n".join(json.dumps(row._asdict()) for row in rows)
+        path.write_text(f"[\n{listed}\n]\n")
+        (here.parent / "docs" / "solvers.md").write_text(page(rows))
+
+
+if __name__ == "__main__":
+    main()

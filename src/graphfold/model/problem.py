@@ -181,19 +181,24 @@ class Problem:
         return replace(pairs, vectors=pairs.vectors * signs)
 
     def _refuse_lost_in_rounding(self, pairs: Eigenpairs) -> None:
-        """Refuse a wanted end that is smaller than the rounding of the other end.
+        """Refuse a wanted end, and kernels, smaller than the rounding of the other end.
 
         Terms of M are summed as numbers of one precision: beside a penalty of 1e43 on
-        a hub nothing is left of a kernel. A Laplacian alone is no such sum: its zeros
-        are exact.
+        a hub nothing is left of a kernel.
         """
-        if not self.kernels and all(term.is_laplacian for term in self.graphs):
-            return
+        rounding = ROUNDING[self.dtype.itemsize] * pairs.size
         wanted = float(np.abs(pairs.values).max(initial=0.0))
-        if ROUNDING[self.dtype.itemsize] * pairs.size > UNSOUND * wanted:
+        if not self.kernels or rounding <= UNSOUND * wanted:
+            return
+        # a sum of kernel and penalty may well be 0; its parts are not rounding then
+        for weight, term in zip(self.theta, self.kernels, strict=True):
+            largest = float(np.abs(term.operator.diagonal()).max(initial=0.0))
+            wanted = max(wanted, abs(weight) * largest)
+        if rounding > UNSOUND * wanted:
             raise ConvergenceError(
-                f"the wanted eigenvalues of M, at most {wanted:.1e} in size, are lost "
-                f"in the rounding of its largest one, {pairs.size:.1e}: use a response "
+                f"the kernel and the wanted eigenvalues of M, at most "
+                f"{wanted:.1e} in size, are lost in the rounding of its largest "
+                f"eigenvalue, {pairs.size:.1e}: use a response "
                 'that grows less (a smaller scale, form="kernel"), '
                 'laplacian="normalized", or a smaller graph_strength'
             )

@@ -11,8 +11,8 @@ from graphfold.progress import stage
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
+    judged_by_wanted_end,
     relative_residuals,
-    yardstick,
 )
 
 
@@ -56,14 +56,14 @@ def lobpcg(request: Request) -> Eigenpairs:
     order = ranked[:d]
     values, vectors = values[order], vectors[:, order].astype(M.dtype)
     size = float(max(size, np.abs(values).max()))
-    measure = yardstick(values, size, M.dtype)
-    _, residuals = relative_residuals(M.apply(vectors), vectors, values, measure)
+    _, residuals = relative_residuals(M.apply(vectors), vectors, values, size)
+    tol = judged_by_wanted_end(request.tol, values, size, M.dtype)
     request.observe(n_rounds, float(residuals.max()))
     return Eigenpairs(
         values=values.astype(M.dtype),
         vectors=vectors,
         residuals=residuals,
-        converged=bool(residuals[: request.needed].max() <= request.tol),
+        converged=bool(residuals[: request.needed].max() <= tol),
         n_iterations=n_rounds,
         n_products=n_products,
         size=size,

@@ -18,9 +18,9 @@ from graphfold.solvers.krylov import LARGEST_DEGREE, filter_degree, rayleigh_rit
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
+    judged_by_wanted_end,
     relative_residuals,
     value_after,
-    yardstick,
 )
 from graphfold.threads import blocks
 
@@ -55,13 +55,13 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
     for iteration in range(1, request.max_iter + 1):
         bottom = min(bottom, float(values[-1]))
         size = max(abs(bottom), float(np.abs(values).max()))
-        measure = yardstick(values[: d + 1], size, M.dtype)
-        _, residuals = relative_residuals(MV, V, values, measure)
+        _, residuals = relative_residuals(MV, V, values, size)
         worst = float(residuals[: request.needed].max())
-        stop = request.observe(iteration, worst) or worst <= request.tol
+        tol = judged_by_wanted_end(request.tol, values[: d + 1], size, M.dtype)
+        stop = request.observe(iteration, worst) or worst <= tol
         if stop or iteration == request.max_iter or width == room:
             break
-        n_done = int(np.argmax(residuals > 0.3 * request.tol))
+        n_done = int(np.argmax(residuals > 0.3 * tol))
         done, rest = V[:, :n_done], slice(n_done, None)
         ends = (bottom, values[-1], values[n_done])
         grown = chebyshev_filter(M, V[:, rest], MV[:, rest], ends, degree, done=done)
@@ -72,11 +72,11 @@ def chebyshev_filtered(request: Request) -> Eigenpairs:
         values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
-        converged=worst <= request.tol,
+        converged=worst <= tol,
         n_iterations=iteration,
         n_products=n_products,
         size=size,
-        next_value=value_after(values, residuals, d, measure),
+        next_value=value_after(values, residuals, d, size),
     )
 
 

@@ -20,9 +20,9 @@ from graphfold.solvers.krylov import OVERSAMPLE, Space, block_krylov, rayleigh_r
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
+    judged_by_wanted_end,
     relative_residuals,
     value_after,
-    yardstick,
 )
 
 #: how far above the spectrum the shift lies, relative to its size
@@ -55,10 +55,10 @@ def shift_invert(request: Request) -> Eigenpairs:
         values, S = rayleigh_ritz(space.Q, space.MQ)
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
         size = max(size, float(np.abs(values).max()))
-        measure = yardstick(values[: d + 1], size, M.dtype)
-        _, residuals = relative_residuals(MV, V, values[:width], measure)
+        _, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[: request.needed].max())
-        stop = request.observe(iteration, worst) or worst <= request.tol
+        tol = judged_by_wanted_end(request.tol, values[: d + 1], size, M.dtype)
+        stop = request.observe(iteration, worst) or worst <= tol
         if worst <= best / 2:
             best, since = worst, iteration
         elif iteration - since >= PATIENCE:
@@ -68,7 +68,7 @@ def shift_invert(request: Request) -> Eigenpairs:
         if space.width + width > capacity:
             space.restart(S[:, : min(2 * width, space.width)])
         # of the width vectors some may have converged: those that remain span the rest
-        active = np.flatnonzero(residuals > 0.3 * request.tol)
+        active = np.flatnonzero(residuals > 0.3 * tol)
         grown = solve.apply(V[:, active]).astype(M.dtype)
         fresh = new_directions(grown, against=space.basis)[:, : room - space.width]
         if fresh.shape[1] == 0:
@@ -78,11 +78,11 @@ def shift_invert(request: Request) -> Eigenpairs:
         values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
-        converged=worst <= request.tol,
+        converged=worst <= tol,
         n_iterations=iteration,
         n_products=solve.n_solved,
         size=size,
-        next_value=value_after(values, residuals, d, measure),
+        next_value=value_after(values, residuals, d, size),
         spare=V[:, d:width],
     )
 

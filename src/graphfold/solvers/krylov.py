@@ -10,9 +10,9 @@ from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_boun
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
+    judged_by_wanted_end,
     relative_residuals,
     value_after,
-    yardstick,
 )
 
 OVERSAMPLE = 4
@@ -64,10 +64,10 @@ def block_krylov(request: Request) -> Eigenpairs:
         V, MV = space.Q @ S[:, :width], space.MQ @ S[:, :width]
         # a restart drops the lower end again, but M is as large as it ever was
         size = max(size, float(np.abs(values).max()))
-        measure = yardstick(values[: d + 1], size, M.dtype)
-        residual_block, residuals = relative_residuals(MV, V, values[:width], measure)
+        residual_block, residuals = relative_residuals(MV, V, values[:width], size)
         worst = float(residuals[: request.needed].max())
-        solved = worst <= request.tol
+        tol = judged_by_wanted_end(request.tol, values[: d + 1], size, M.dtype)
+        solved = worst <= tol
         stop = request.observe(iteration, worst) or (solved and doubted)
         if stop or iteration == request.max_iter or space.width == room:
             break
@@ -93,7 +93,7 @@ def block_krylov(request: Request) -> Eigenpairs:
             space.add(fresh, M)
             continue
         # a wanted pair that has converged needs no more products of its own
-        active = np.flatnonzero(residuals[:d] > 0.3 * request.tol)
+        active = np.flatnonzero(residuals[:d] > 0.3 * tol)
         grown = residual_block[:, active]
         if degree > 1:
             cut = values[min(reach, len(values)) - 1]
@@ -117,11 +117,11 @@ def block_krylov(request: Request) -> Eigenpairs:
         values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
-        converged=worst <= request.tol,
+        converged=worst <= tol,
         n_iterations=iteration,
         n_products=n_products,
         size=size,
-        next_value=value_after(values, residuals, d, measure),
+        next_value=value_after(values, residuals, d, size),
         spare=V[:, d:width],
     )
 

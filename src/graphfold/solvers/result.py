@@ -29,9 +29,9 @@ class Eigenpairs:
     """Top eigenpairs in falling order, and how good they are.
 
     ``residuals`` are ``|M v - value v|`` relative to the size of M (the largest size of
-    an eigenvalue met), or to that of its wanted end where M is very much larger at the
-    other one (``yardstick``), so they can be compared with ``tol``. ``size`` is the
-    size of M.
+    an eigenvalue met), so they can be compared with ``tol``. ``size`` is that size.
+    ``converged`` asks for less where M is very much larger at its other end
+    (``judged_by_wanted_end``).
     ``next_value`` is where the spectrum goes on after the last pair: an estimate from
     above, its residual added; NaN where there is nothing more. ``spare`` are further
     vectors that came along, not converged: with them a nearby problem starts faster.
@@ -109,21 +109,21 @@ class Request:
 
 
 #: by the bytes of a number: how many times its wanted end M may be as large before
-#: residuals are measured in that end; and the least share of M that can be reached
+#: residuals are judged by that end; and the least share of M that can be reached
 FAR_END = {4: 1e3, 8: 1e4}
 LEAST_SHARE = {4: 0.1, 8: 1e-3}
 
 
-def yardstick(values: Array, size: float, dtype: np.dtype[Any]) -> float:
-    """What residuals of these wanted values are relative to.
+def judged_by_wanted_end(tol: float, values: Array, size: float, dtype: Any) -> float:
+    """The tolerance of residuals relative to ``size``, for these wanted values.
 
-    The size of M, as a rule. Where the other end of the spectrum is far away (a penalty
-    that grows like exp on a hub), a residual that is small beside it may be as large as
-    all that is wanted, so that end is the measure, as far as rounding allows.
+    ``tol`` itself, as a rule. Where the other end of the spectrum is far away (a
+    penalty that grows like exp on a hub), a residual that is small beside it may be as
+    large as all that is wanted: there less is allowed, as far as rounding permits.
     """
     bytes_ = np.dtype(dtype).itemsize
-    wanted = float(np.abs(values).max(initial=0.0))
-    return min(size, max(FAR_END[bytes_] * wanted, LEAST_SHARE[bytes_] * size))
+    wanted = float(np.abs(values).max(initial=0.0)) / (size or 1.0)
+    return tol * min(1.0, max(FAR_END[bytes_] * wanted, LEAST_SHARE[bytes_]))
 
 
 def value_after(values: Array, residuals: Array, d: int, size: float) -> float:

@@ -120,7 +120,7 @@ def new_directions(V: Array, *, against: Array) -> Array:
         values, rotation = small_eigenbasis(wide.T @ wide)
         kept = values > noise * values[-1]
         V = V @ (rotation[:, kept] / np.sqrt(values[kept])).astype(V.dtype)
-        if shortest and lengths.min() > shortest and values[0] > 0.5:
+        if shortest and lengths.min() > ORTHOGONAL and values[0] > ORTHOGONAL:
             break
         shortest = 0.5
     return np.asarray(V)
@@ -128,6 +128,8 @@ def new_directions(V: Array, *, against: Array) -> Array:
 
 #: passes of ``new_directions``; two are enough unless rounding errors were magnified
 MOST_PASSES = 4
+#: what is left of a unit vector that was orthogonal to the others before a pass
+ORTHOGONAL = 0.999
 #: numbers of a strip that stays in the cache
 STRIP = 2**15
 #: up to this size LAPACK's threads wait for each other more than they work

@@ -144,6 +144,18 @@ class Labels:
 
 
 @dataclasses.dataclass(frozen=True)
+class Label:
+    """One label: what can be looked up."""
+
+    def check(self, where: str, value: Any, sizes: Sizes) -> None:
+        """Refuse what has no hash."""
+        try:
+            hash(value)
+        except TypeError:
+            raise ValueError(f"{where} cannot be {_kind_of(value)}") from None
+
+
+@dataclasses.dataclass(frozen=True)
 class Range:
     """A number from ``low`` to ``high``; NaN where ``finite`` is False."""
 

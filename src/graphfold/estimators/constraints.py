@@ -20,7 +20,7 @@ from graphfold.graphs.links import (
     positions_of_pairs,
     similarity_links,
 )
-from graphfold.hints import Range
+from graphfold.hints import Label, Range
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
 from graphfold.operators import SymmetricOperator
@@ -177,6 +177,9 @@ def with_link_terms(
     return replace(problem, fixed=tuple(terms), fixed_weights=tuple(weights))
 
 
+RowName = Annotated[Any, Label()]
+
+
 @io.record
 @dataclass(frozen=True)
 class ConstraintReport:
@@ -213,9 +216,9 @@ class ConstraintReport:
     n_must_pairs: Annotated[int, Range(0)]
     n_cannot_pairs: Annotated[int, Range(0)]
     n_unknown_pairs: Annotated[int, Range(0)]
-    violated_must: list[tuple[Any, Any, float]]
-    violated_cannot: list[tuple[Any, Any, float]]
-    misplaced: list[Any]
+    violated_must: list[tuple[RowName, RowName, float]]
+    violated_cannot: list[tuple[RowName, RowName, float]]
+    misplaced: list[RowName]
 
     @property
     def n_violations(self) -> int:

@@ -17,8 +17,9 @@ from graphfold.estimators import robust_graphs
 from graphfold.estimators.constraints import ConstraintReport
 from graphfold.estimators.drift import DriftReport
 from graphfold.estimators.landmarks import check_landmarks
+from graphfold.estimators.mode_tables import selectors_of
 from graphfold.estimators.modes import Mode
-from graphfold.estimators.reading import check_parameters
+from graphfold.estimators.reading import check_parameters, refuse_too_large
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.estimators.statement import generator
 from graphfold.estimators.stream import Stream
@@ -191,10 +192,11 @@ _NAMES = frozenset(name for kind in _KINDS for name in hints_of(kind))
 # -- what shapes do not say ------------------------------------------------------------
 
 
-class _Shape(NamedTuple):
-    """In the place of a table: kernels ask it for its columns."""
+class _Outline(NamedTuple):
+    """In the place of a table: kernels and modes ask for nothing but its columns."""
 
     shape: tuple[int, int]
+    columns: tuple[str, ...] = ()
 
 
 def checker(kind: Any) -> Callable[[Any, dict[str, Any]], None]:
@@ -258,6 +260,11 @@ def _check_rows_of_fit(estimator: Any, state: dict[str, Any], sizes: Sizes) -> N
             raise ValueError("it has rows of the fit and no embedding_")
         return
     sizes.agree("_extension", "n", len(extension.V))
+    if estimator._has_rows():
+        tables = [] if extension.data is None else extension.data.expansions
+        for table in (X, landmarks, *(part.X for part in tables)):
+            if table is not None:
+                refuse_too_large(table)
     if X is None and (keys is None or landmarks is None):
         raise ValueError("it has neither _X_fit, nor _row_keys and landmarks_")
     labelled = keys is not None and estimator._fit_labels is not None
@@ -300,12 +307,12 @@ def _check_arguments(estimator: Any, kind: Any, sizes: Sizes) -> None:
             robust_graphs.source(name, getattr(estimator, name, None))
         return
     check_parameters(estimator, 2**31 if n is None else n)
-    known = _Shape((n or 1, D))
-    for kernel in estimator._kernels(known).values():
+    for kernel in estimator._kernels(_Outline((n or 1, D))).values():
         kernel.check_parameters()
     graphs = estimator._graphs() if "graph" in estimator.get_params(deep=False) else {}
     if kind is Modal:
         estimator._check_metric()
+        _check_selectors(estimator)
         graphs = estimator._mode_graphs(dict.fromkeys(estimator.mode_names_))
     for recipe in graphs.values():
         if isinstance(recipe, GraphRecipe):
@@ -324,3 +331,18 @@ def _check_arguments(estimator: Any, kind: Any, sizes: Sizes) -> None:
                 f"{name}_strength", getattr(estimator, f"{name}_strength"), 0
             )
         estimator._has_pairs()
+
+
+def _check_selectors(estimator: Any) -> None:
+    """Columns of modes, where one table was given."""
+    asked, size, overlap = estimator.modes, estimator.block_size, estimator.overlap
+    if all(mode.columns is None for mode in estimator._modes):
+        return
+    D = estimator.n_features_in_
+    check.integer_between("overlap", overlap, 0, D)
+    if asked is None and size is None:
+        return  # by the kind of their values, which are not kept
+    names = tuple(getattr(estimator, "feature_names_in_", ()))
+    found = selectors_of(_Outline((1, D), names), asked, size, overlap)
+    if not all(map(len, found.values())):
+        raise ValueError("modes must have a column each")

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 from graphfold import check
 from graphfold.arrays import Array, aligned, row_blocks, small_indices
@@ -161,7 +161,10 @@ class Geodesic(Kernel):
         Table("n", n_features).check("rows", self.rows, sizes)
         if not sp.issparse(self.ways):
             raise KernelError("ways of kernel Geodesic must be a sparse matrix")
-        Table("n", "n", low=0.0).check("ways", self.ways, sizes)
+        shortest = float(np.finfo(np.float64).tiny)
+        Table("n", "n", low=shortest).check("ways", self.ways, sizes)
+        if connected_components(self.ways, directed=False)[0] != 1:
+            raise KernelError("ways of kernel Geodesic must join all rows")
 
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
         self.check_parameters()

@@ -294,20 +294,27 @@ def questions(model: Any, parts: Saved) -> Iterator[tuple[str, Callable[[], Any]
     yield "transform edges", lambda: _finite(model.transform(new, edges=links), NEW)
     yield "plan", lambda: model.plan(fitted)
     yield "names", lambda: model.get_feature_names_out()
-    yield "back", lambda: model.inverse_transform(np.zeros((NEW, 2)))
-    yield "score", lambda: model.score(new)
-    yield "importances", lambda: str(model.feature_importances(0))
-    yield "contributions", lambda: _finite(model.contributions(new), NEW)
+    origin = np.zeros((NEW, 2))
+    for name, ask in {
+        "inverse_transform": lambda: model.inverse_transform(origin),
+        "score": lambda: model.score(new),
+        "feature_importances": lambda: str(model.feature_importances(0)),
+        "contributions": lambda: _finite(model.contributions(new), NEW),
+    }.items():
+        if hasattr(model, name):  # not every kernel has them
+            yield name, ask
     for name in ("axis_report_", "drift_", "constraint_report_", "strength_path_"):
         yield name, lambda name=name: str(getattr(model, name, ""))
     yield "report", lambda: summary(report_of(model))
     yield "view", lambda: _viewed(model)
     yield "save", lambda: _save(model, io.BytesIO())
     if parts.streamed:
-        ids = [f"more{i}" for i in range(NEW)]
-        edges = [("row23", "more0")]
-        yield "partial_fit", lambda: model.partial_fit(new, node_ids=ids, edges=edges)
-        yield "refresh", lambda: _finite(model.embedding_, N + NEW)
+        yield "partial_fit", lambda: _finite(_continued(model), N + NEW)
+
+
+def _continued(model: Any) -> Any:
+    ids = [f"more{i}" for i in range(NEW)]
+    return model.partial_fit(X_NEW, node_ids=ids, edges=[("row23", "more0")]).embedding_
 
 
 def _viewed(model: Any) -> None:

@@ -92,9 +92,9 @@ class Stream:
         for part, count in zip(self.classes, counts, strict=True):
             if part is not None and np.shape(part) != (count,):
                 raise ValueError("classes must have an entry for each row of a batch")
-        rising = all(a < b for a, b in pairwise((-1, *self.numbers, self.n_batches)))
-        if not rising:
-            raise ValueError("numbers of batches must rise, up to n_batches")
+        last = range(self.n_batches - len(counts), self.n_batches)
+        if self.numbers != tuple(last) or last.start < 0:
+            raise ValueError("numbers must be those of the last batches")
         if self.labels is not None:
             sizes.agree("labels", "n", len(self.labels))
         ends = [part for e in self.edges.values() for part in (e.tails, e.heads)]

@@ -163,6 +163,9 @@ class Geodesic(Kernel):
             raise KernelError("ways of kernel Geodesic must be a sparse matrix")
         shortest = float(np.finfo(np.float64).tiny)
         Table("n", "n", low=shortest).check("ways", self.ways, sizes)
+        once = self.ways.has_canonical_format
+        if not once or abs(self.ways - self.ways.T).max() > 0:
+            raise KernelError("ways of kernel Geodesic must be as long there as back")
         if connected_components(self.ways, directed=False)[0] != 1:
             raise KernelError("ways of kernel Geodesic must join all rows")
 

@@ -185,15 +185,17 @@ def content_of(change: Change) -> bytes | None:
             return None
         arrays[str(place[0])] = changed
         return packed(header, arrays)
-    holder = header
+    holder: Any = header
     for step in place[:-1]:
-        holder = holder[step]  # type: ignore[index]
+        holder = holder[step]
+    node = holder[place[-1]]
+    if kind not in kinds_for(place, node):
+        return None
     if kind in ARRAYS:
-        changed = _changed_array(arrays[holder[place[-1]]["array"]], kind)  # type: ignore[index]
+        changed = _changed_array(arrays[node["array"]], kind)
         if changed is None:
             return None
-        arrays["a906"] = changed
-        holder[place[-1]] = {"array": "a906"}  # type: ignore[index]
+        arrays["a906"], holder[place[-1]] = changed, {"array": "a906"}
     else:
         _change_header(holder, place[-1], kind, list(arrays))
     if json.dumps(header) == before:

@@ -2,8 +2,9 @@
 
 Loading runs no code of the file: names are looked up in a register of graphfold's own
 classes, arrays load with ``allow_pickle=False``. What the file claims is checked before
-memory is taken for it, and never takes a large multiple of the file. A crash while
-saving leaves the old file or the new one.
+memory is taken for it, and never takes a large multiple of the file. Parts that do not
+fit each other are refused: see ``hints``, and ``estimators.states``. A crash while saving
+leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -150,7 +151,9 @@ def _own_graphs(graph: Any) -> Any:
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read an estimator that ``save`` has written; safe for files of strangers.
 
-    From a path, or from a file that is open for reading bytes.
+    From a path, or from a file that is open for reading bytes. A file whose parts do
+    not fit each other (shapes, kinds of numbers, ranges, parameters as at ``fit``) is
+    refused with a ``ModelFileError`` that says which.
 
     Examples
     --------

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.errors import KernelError
 from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
 from graphfold.hints import Numbers, Range, Sizes, Table
 from graphfold.kernels import Combination, Kernel
@@ -361,7 +362,8 @@ class Extension:
         The components span u_i = sum_j v_ji phi(x_j); their Gram matrix is V'KV and
         their products with phi(x) are k(x, .)V, so the projection needs nothing else.
         """
-        assert self.data is not None
+        if self.data is None:
+            raise KernelError("kernel must not be None at fit for a score of the data")
         products, means = self.data.of(X)
         projected = np.einsum(
             "ij,jk,ik->i",

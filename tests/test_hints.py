@@ -1,5 +1,6 @@
 """Annotations of records: kinds, shapes by name, and ranges of what a file holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -36,6 +37,7 @@ class Whole(TypedDict):
     names: NotRequired[Annotated[np.ndarray, Labels("n")]]
     kind: NotRequired[str | None]
     share: NotRequired[Annotated[float, Range(0.0, 1.0)]]
+    more: NotRequired[Sequence[Part]]
     who: NotRequired[tuple[Annotated[Any, Label()], float]]
 
 
@@ -58,6 +60,9 @@ SOUND = [
     {"kind": None},
     {"share": 1},
     {"parts": []},
+    {"more": ()},
+    {"more": (Part(np.ones((3, 1))), Part(np.ones((3, 2))))},
+    {"more": [Part(np.ones((3, 1)))]},
     {"who": ("a", 0.5)},
     {"unknown": object()},
 ]
@@ -100,6 +105,7 @@ REFUSED = {
     "must have 2 items": [{"who": ("a",)}],
     r"who\[0\] cannot be": [{"who": (["a"], 0.5)}],
     "parts cannot be": [{"parts": {}}, {"parts": Part(np.ones((3, 1)))}],
+    r"more\[1\] cannot be": [{"more": (Part(np.ones((3, 1))), "x")}],
     r"parts\[0\] cannot be": [{"parts": ["x"]}, {"parts": [None]}],
 }
 
@@ -123,7 +129,7 @@ def test_what_is_required_has_to_be_there(name):
 
 def test_records_in_what_is_not_named_are_looked_at():
     with pytest.raises(ValueError, match=r"Part\.values"):
-        checked(more=[{"deep": Part("x")}])
+        checked(others=[{"deep": Part("x")}])
 
 
 def test_a_size_may_be_one_more_than_another():

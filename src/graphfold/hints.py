@@ -232,7 +232,8 @@ def _check(where: str, value: Any, hint: Any, sizes: Sizes) -> None:
     elif not _is_of(value, hint if origin is None else origin):
         raise ValueError(f"{where} cannot be {_kind_of(value)}")
     else:
-        for name, item, kind in _items(value, inner):
+        fixed = origin is tuple and inner[-1:] != (...,)
+        for name, item, kind in _items(value, inner, fixed):
             _check(f"{where}{name}", item, kind, sizes)
         if dataclasses.is_dataclass(value):
             _check_record(where, value, sizes)
@@ -276,15 +277,20 @@ def _is_of(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _items(value: Any, kinds: tuple[Any, ...]) -> Iterator[tuple[str, Any, Any]]:
-    """What is within a list, a tuple or a dict, and the type it should be of."""
+def _items(
+    value: Any, kinds: tuple[Any, ...], fixed: bool
+) -> Iterator[tuple[str, Any, Any]]:
+    """What is within a list, a tuple or a dict, and the type it should be of.
+
+    ``fixed``: a tuple has a type for each of its items.
+    """
     if isinstance(value, dict):
         of_key, of_item = kinds or (Any, Any)
         for key, item in value.items():
             if not _is_of(key, of_key):
                 raise ValueError(f"a name in it cannot be {_kind_of(key)}")
             yield f".{str(key)[:80]}", item, of_item
-    elif isinstance(value, tuple) and kinds and kinds[-1] is not ...:
+    elif fixed:
         if len(value) != len(kinds):
             raise ValueError(f"a tuple in it must have {len(kinds)} items")
         for i, (item, kind) in enumerate(zip(value, kinds, strict=True)):

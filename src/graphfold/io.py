@@ -3,8 +3,8 @@
 Loading runs no code of the file: names are looked up in a register of graphfold's own
 classes, arrays load with ``allow_pickle=False``. What the file claims is checked before
 memory is taken for it, and never takes a large multiple of the file. Parts that do not
-fit each other are refused: see ``hints``, and ``estimators.states``. A crash while saving
-leaves the old file or the new one.
+fit each other are refused: see ``hints`` and ``estimators.states``. A crash while
+saving leaves the old file or the new one.
 """
 
 from __future__ import annotations

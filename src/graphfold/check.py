@@ -29,6 +29,14 @@ def integer_between(name: str, value: Any, low: int, high: int, why: str = "") -
     return number
 
 
+def number(name: str, value: Any) -> float:
+    """``value`` as a finite float."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(float(value)):
+        raise GraphfoldError(f"{name} must be a finite number; got {value!r}")
+    return float(value)
+
+
 def at_least(name: str, value: Any, low: float, *, strict: bool = False) -> float:
     """``value`` as a finite float that is at least (strictly above) ``low``."""
     allowed = f"{'above' if strict else 'at least'} {low:g}"

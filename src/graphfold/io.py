@@ -2,7 +2,8 @@
 
 Loading runs no code of the file: names are looked up in a register of graphfold's own
 classes, arrays load with ``allow_pickle=False``. What the file claims is checked before
-memory is taken for it, and never takes a large multiple of the file. A crash while
+memory is taken for it, and never takes a large multiple of the file. Parts that do not
+fit each other are refused: see ``hints`` and ``estimators.states``. A crash while
 saving leaves the old file or the new one.
 """
 
@@ -33,13 +34,15 @@ from graphfold.graphs import (
 from graphfold.graphs.edge_table import EdgeTable, is_edge_table
 from graphfold.graphs.known import KnownGraph
 from graphfold.graphs.modes import ModeGraph
-from graphfold.hints import check_fields
+from graphfold.graphs.responses import Response
 from graphfold.model import certificate, extend, path, preimage
 from graphfold.params import Params
 from graphfold.replacing import write_atomically
 from graphfold.sparse_parts import compressed_rows
 
 FORMAT = 1
+#: how far the two weights of an edge may differ, relative to the largest
+_ROUNDING = 1e-6
 _PARTS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
@@ -148,7 +151,9 @@ def _own_graphs(graph: Any) -> Any:
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read an estimator that ``save`` has written; safe for files of strangers.
 
-    From a path, or from a file that is open for reading bytes.
+    From a path, or from a file that is open for reading bytes. A file whose parts do
+    not fit each other (shapes, kinds of numbers, ranges, parameters as at ``fit``) is
+    refused with a ``ModelFileError`` that says which.
 
     Examples
     --------
@@ -196,7 +201,18 @@ def _estimator_in(archive: Archive, path: Any) -> Any:
     state = decoder.value(header["state"])
     _check_names(cls, state)
     vars(estimator).update(state)
+    estimator._check_loaded(state)
     return estimator
+
+
+def _part(cls: type, params: dict[str, Any]) -> Any:
+    """A kernel, a recipe or a response whose parameters are in their range."""
+    part = cls(**params)
+    if isinstance(part, Response):
+        Response.check(part, 0.0)  # of no graph: the spectrum is not known here
+    else:
+        part.check_parameters()
+    return part
 
 
 def _check_names(cls: Any, state: dict[str, Any]) -> None:
@@ -301,16 +317,17 @@ class _Decoder:
             case {"csr": _, "shape": _} | {"graph": [_, _]}:
                 return self._matrix(value)
             case {"part": name, "params": params}:
-                return _PARTS[name](**self.value(params))
+                return _part(_PARTS[name], self.value(params))
             case {"record": name, "fields": fields}:
-                found = self.value(fields)
-                check_fields(_RECORDS[name], found)
-                return _RECORDS[name](**found)
+                return _RECORDS[name](**self.value(fields))
         raise ValueError(f"it has an unknown entry with {sorted(value)}")
 
     def _array(self, key: str) -> Any:
         if key not in self._arrays:
-            self._arrays[key] = self._archive[key]
+            values = self._archive[key]
+            # compiled routines know the order of bytes of this machine only
+            own = values.dtype.newbyteorder("=")
+            self._arrays[key] = values.astype(own, copy=False)
         return self._arrays[key]
 
     def _matrix(self, value: dict[str, Any]) -> Any:
@@ -346,6 +363,10 @@ class _Decoder:
             raise ValueError("a graph in it is not square")
         if matrix.dtype.kind not in "biuf":
             raise ValueError(f"a graph in it has weights of {matrix.dtype}")
+        if not np.isfinite(matrix.data).all():
+            raise ValueError("a graph in it has weights of NaN or infinity")
+        if abs(matrix - matrix.T).max() > _ROUNDING * abs(matrix).max():
+            raise ValueError("a graph in it has other weights there than back")
         if names is not None and not (
             isinstance(names, np.ndarray) and names.ndim == 1
         ):

@@ -47,6 +47,13 @@ class Params:
         """A copy with some parameters replaced; the original is not touched."""
         return type(self)(**{**self.get_params(), **params})
 
+    def check_parameters(self) -> None:
+        """Raise if an argument is of another kind or out of range.
+
+        Asked when a saved model is loaded, and by most parts at fit. Rules such as
+        ``"median"`` are allowed.
+        """
+
     def __repr__(self) -> str:
         said = {k: v for k, v in self.get_params().items() if v is not None}
         values = ", ".join(f"{k}={_short(v)}" for k, v in said.items())

@@ -451,3 +451,9 @@ def test_nothing_is_written_that_nobody_shows(groups):
     written = {*report["spectrum"], *report["gain"][0], *report["constraints"]}
     unread = {key for key in written if not re.search(rf"\b{key}\b", readers)}
     assert unread == {"residuals"}
+
+
+def test_a_number_of_many_digits_does_not_break_the_lines(groups):
+    model = GraphKernelPCA(2).fit(groups[0])
+    model.explained_variance_ratio_ = np.array([1e300, 0.1])
+    assert "explained" in report_text.summary(report_of(model))

@@ -14,6 +14,7 @@ local_nonlinear     ``LocalNonlinearEmbedding``: rows from their neighbours, LLE
 special_cases       ``LaplacianEigenmaps``, ``GraphLaplacianPCA``
 multi_modal         ``MultiModalGraphEmbedding``: samples described in several ways
 robust              ``RobustGraphPCA``, ``FastRobustGraphPCA``: gross errors taken out
+states              what a saved fit holds, and that its parts fit each other
 robust_base         what both share: a fit, its directions, missing entries
 robust_graphs       their graphs of rows and of columns
 mode_tables         which columns are a mode, of tables of any library

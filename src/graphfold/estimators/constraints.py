@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -20,6 +20,7 @@ from graphfold.graphs.links import (
     positions_of_pairs,
     similarity_links,
 )
+from graphfold.hints import Label, Range
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
 from graphfold.operators import SymmetricOperator
@@ -176,6 +177,9 @@ def with_link_terms(
     return replace(problem, fixed=tuple(terms), fixed_weights=tuple(weights))
 
 
+RowName = Annotated[Any, Label()]
+
+
 @io.record
 @dataclass(frozen=True)
 class ConstraintReport:
@@ -207,14 +211,14 @@ class ConstraintReport:
     []
     """
 
-    n_labelled: int
-    n_groups: int
-    n_must_pairs: int
-    n_cannot_pairs: int
-    n_unknown_pairs: int
-    violated_must: list[tuple[Any, Any, float]]
-    violated_cannot: list[tuple[Any, Any, float]]
-    misplaced: list[Any]
+    n_labelled: Annotated[int, Range(0)]
+    n_groups: Annotated[int, Range(0)]
+    n_must_pairs: Annotated[int, Range(0)]
+    n_cannot_pairs: Annotated[int, Range(0)]
+    n_unknown_pairs: Annotated[int, Range(0)]
+    violated_must: list[tuple[RowName, RowName, float]]
+    violated_cannot: list[tuple[RowName, RowName, float]]
+    misplaced: list[RowName]
 
     @property
     def n_violations(self) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from graphfold import io
 from graphfold.arrays import Array, row_fingerprints
 from graphfold.errors import DriftWarning, warn
+from graphfold.hints import Numbers
 from graphfold.kernels.landmarks import LandmarkFeatures
 from graphfold.progress import counted
 
@@ -37,9 +38,9 @@ class DriftReport:
         of the variance of all: 0 is no drift, 1 as far as a typical row.
     """
 
-    batches: Array
-    lost: Array
-    shift: Array
+    batches: Annotated[Array, Numbers("_b", kind="iu")]
+    lost: Annotated[Array, Numbers("_b", finite=False)]
+    shift: Annotated[Array, Numbers("_b", finite=False)]
 
     @property
     def news(self) -> float:

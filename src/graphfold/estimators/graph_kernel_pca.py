@@ -14,6 +14,7 @@ from graphfold.errors import GraphfoldError
 from graphfold.estimators.importance import FeatureImportances, importances
 from graphfold.estimators.progress import with_verbose
 from graphfold.estimators.reading import matrices_side_by_side, read_rows
+from graphfold.estimators.states import Streamed, checker
 from graphfold.estimators.streaming import StreamedEmbedding
 from graphfold.kernels import (
     Combination,
@@ -220,6 +221,8 @@ default="auto"
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+
+    _check_loaded = checker(Streamed)
 
     def _finish(self, rng: np.random.Generator) -> None:
         self._keep_kernel(rng)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from graphfold import check, io
 from graphfold.arrays import Array
 from graphfold.estimators.row_embedding import RowEmbedding
+from graphfold.estimators.states import Local, checker
 from graphfold.graphs import Laplacian
 from graphfold.kernels import Kernel, LocallyLinear, LocallyNonlinear
 from graphfold.kernels.local import LocalKernel
@@ -177,6 +178,8 @@ class LocalNonlinearEmbedding(RowEmbedding):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    _check_loaded = checker(Local)
 
     # -- the problem ------------------------------------------------------------------
 

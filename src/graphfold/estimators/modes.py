@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,7 @@ from graphfold.estimators.mode_tables import (
 )
 from graphfold.estimators.reading import refuse_too_large
 from graphfold.graphs import GraphRecipe, NeighborGraph
+from graphfold.hints import Labels, Numbers, Range, Size, Sizes
 from graphfold.neighbors.search import METRICS
 
 #: below this share of ones a common one tells more than a common zero
@@ -42,15 +43,26 @@ class Mode:
 
     name: str
     kind: str
-    columns: Any
-    shift: Array
-    scale: Array
-    means: Array
-    categories: list[Array]
+    columns: Annotated[Array, Numbers("_w", kind="i", low=0)] | None
+    shift: Annotated[Array, Numbers("_w")]
+    scale: Annotated[Array, Numbers("_w", low=0.0)]
+    means: Annotated[Array, Numbers("_w")]
+    categories: list[Annotated[Array, Labels("_")]]
     sparse: bool
-    column_names: list[str] | None = None
+    column_names: Annotated[list[str], Size("_w")] | None = None
     #: share of ones, where values are zeros and ones
-    ones: float | None = None
+    ones: Annotated[float, Range(0.0, 1.0)] | None = None
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise unless every column of a file can be encoded."""
+        check.one_of("kind", self.kind, (BINARY, CATEGORICAL, REAL))
+        if not self.width or not self.scale.all():
+            raise ValueError("scale must be above 0 for each column")
+        if self.kind == CATEGORICAL and (
+            len(self.categories) != self.width
+            or not all(len(c) and c.dtype.kind == "U" for c in self.categories)
+        ):
+            raise ValueError("categories must be texts for each column")
 
     @property
     def width(self) -> int:

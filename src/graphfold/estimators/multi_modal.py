@@ -24,6 +24,7 @@ from graphfold.estimators.planning import plan_of_modes
 from graphfold.estimators.progress import guarded_fit, with_verbose
 from graphfold.estimators.reading import check_parameters, is_distributed, workers
 from graphfold.estimators.statement import generator
+from graphfold.estimators.states import Modal, checker
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.modes import ModeGraph
 from graphfold.graphs.responses import Diffusion
@@ -171,6 +172,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         self.verbose = verbose
 
     _takes_landmark_rows, _keeps_rows = False, True
+    _check_loaded = checker(Modal)
 
     @guarded_fit
     def fit(self, X: Any, y: Any = None) -> Self:

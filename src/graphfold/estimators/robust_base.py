@@ -28,6 +28,7 @@ from graphfold.estimators.progress import (
 )
 from graphfold.estimators.reading import refuse_too_large
 from graphfold.estimators.statement import generator
+from graphfold.estimators.states import Robust, checker
 from graphfold.graphs import Graph
 from graphfold.graphs.labels import LabelIndex
 from graphfold.graphs.laplacian import KINDS
@@ -52,6 +53,8 @@ class RobustEmbedding(
 
     #: how the problem is solved, as a plan names it
     _method: str
+
+    _check_loaded = checker(Robust)
 
     # -- what the two methods say differently -----------------------------------------
 

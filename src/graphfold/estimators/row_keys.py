@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from graphfold import io
 from graphfold.arrays import Array, row_fingerprints, row_projections
+from graphfold.hints import Numbers
 
 
 @io.record
@@ -20,8 +21,8 @@ class RowKeys:
     row of a label is what it was up to rounding; in 24 bytes a row.
     """
 
-    fingerprints: Array
-    projections: Array | None = None
+    fingerprints: Annotated[Array, Numbers("n", kind="u")]
+    projections: Annotated[Array, Numbers("n", 2)] | None = None
 
     @classmethod
     def of(cls, X: Any, *, labelled: bool = True) -> Self:

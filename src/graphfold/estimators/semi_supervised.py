@@ -20,6 +20,7 @@ from graphfold.estimators.reading import (
 )
 from graphfold.estimators.rows import labels_for
 from graphfold.estimators.statement import Statement, generator
+from graphfold.estimators.states import Constrained, checker
 from graphfold.model.problem import Problem
 
 
@@ -135,6 +136,8 @@ max_memory, ... :
         self.cannot_link = cannot_link
         self.must_link_strength = must_link_strength
         self.cannot_link_strength = cannot_link_strength
+
+    _check_loaded = checker(Constrained)
 
     @guarded_fit
     def fit(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Self:

@@ -15,6 +15,7 @@ from graphfold.estimators.fitting import Sources
 from graphfold.estimators.graph_kernel_pca import GraphKernelPCA
 from graphfold.estimators.row_embedding import RowEmbedding
 from graphfold.estimators.rows import refuse_rows_without_edges
+from graphfold.estimators.states import Rows, checker
 from graphfold.graphs import Laplacian, NeighborGraph
 from graphfold.graphs.laplacian import inverse_sqrt
 from graphfold.kernels import Kernel
@@ -93,6 +94,8 @@ class LaplacianEigenmaps(RowEmbedding):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+
+    _check_loaded = checker(Rows)
 
     def _kernels(self, X: Any) -> dict[str, Kernel]:
         return {}

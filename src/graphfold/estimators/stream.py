@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from graphfold.graphs.labels import (
     first_duplicate,
 )
 from graphfold.graphs.sources import merge_edges
+from graphfold.hints import Labels, Numbers, Range, Sizes, Table
 
 #: a row of less weight than this is forgotten
 FORGOTTEN = 1e-4
@@ -39,9 +40,9 @@ SHARE_OF_BUDGET = 0.25
 class Edges:
     """Edges of one graph by the places of their ends among the rows."""
 
-    tails: Array
-    heads: Array
-    weights: Array
+    tails: Annotated[Array, Numbers("_e", kind="i", low=0)]
+    heads: Annotated[Array, Numbers("_e", kind="i", low=0)]
+    weights: Annotated[Array, Numbers("_e")]
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -74,14 +75,31 @@ class Stream:
     ``forgotten`` are the labels of those that are not.
     """
 
-    blocks: tuple[Any, ...] = ()
+    blocks: tuple[Annotated[Any, Table("_", "D")], ...] = ()
     classes: tuple[Any, ...] = ()
     numbers: tuple[int, ...] = ()
-    labels: Array | None = None
-    forgotten: Array | None = None
+    labels: Annotated[Array, Labels("_n")] | None = None
+    forgotten: Annotated[Array, Labels("_f", distinct=False)] | None = None
     edges: dict[str, Edges] = field(default_factory=dict)
-    first: int = 0
-    n_batches: int = 0
+    first: Annotated[int, Range(0)] = 0
+    n_batches: Annotated[int, Range(0)] = 0
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise unless the batches of a file, their labels and edges fit each other."""
+        counts = [block.shape[0] for block in self.blocks]
+        if not len(counts) == len(self.classes) == len(self.numbers) or not counts:
+            raise ValueError("blocks, classes and numbers must be as many, and some")
+        for part, count in zip(self.classes, counts, strict=True):
+            if part is not None and np.shape(part) != (count,):
+                raise ValueError("classes must have an entry for each row of a batch")
+        last = range(self.n_batches - len(counts), self.n_batches)
+        if self.numbers != tuple(last) or last.start < 0:
+            raise ValueError("numbers must be those of the last batches")
+        if self.labels is not None:
+            sizes.agree("labels", "n", len(self.labels))
+        ends = [part for e in self.edges.values() for part in (e.tails, e.heads)]
+        if any(part.max(initial=0) >= self.n for part in ends):
+            raise ValueError("edges must join rows of the stream")
 
     @property
     def n(self) -> int:

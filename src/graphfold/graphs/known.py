@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from graphfold.errors import GraphError
 from graphfold.graphs.graph import Graph
-from graphfold.graphs.recipes import GraphRecipe
+from graphfold.graphs.recipes import GraphRecipe, check_recipe
 
 
 @final
@@ -34,6 +34,16 @@ class KnownGraph(GraphRecipe):
     def __init__(self, graph: Graph, recipe: GraphRecipe | None = None) -> None:
         self.graph = graph
         self.recipe = recipe
+
+    def check_parameters(self) -> None:
+        if not isinstance(self.graph, Graph):
+            raise GraphError(f"graph must be a Graph; got {type(self.graph).__name__}")
+        if self.recipe is not None:
+            check_recipe(self.recipe)
+
+    def check_bound(self, n_features: int) -> None:
+        if self.recipe is not None:
+            self.recipe.check_bound(n_features)
 
     def bind(self, X: Any) -> Self:
         if X.shape[0] != self.graph.n_nodes:

@@ -7,9 +7,10 @@ from typing import Any, Self, final
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold import check
 from graphfold.arrays import Array
 from graphfold.graphs.graph import Graph
-from graphfold.graphs.recipes import GraphRecipe
+from graphfold.graphs.recipes import GraphRecipe, check_recipe
 
 
 @final
@@ -49,6 +50,18 @@ class ModeGraph(GraphRecipe):
         self.stop = stop
         self.presence = presence
         self.dense = dense
+
+    def check_parameters(self) -> None:
+        check_recipe(self.recipe)
+        start = check.integer_between("start", self.start, 0, 2**31)
+        check.integer_between("stop", self.stop, start + 1, 2**31)
+        check.integer_between("presence", self.presence, 0, 2**31)
+        check.flag("dense", self.dense)
+
+    def check_bound(self, n_features: int) -> None:
+        check.integer_between("stop", self.stop, 1, n_features)
+        check.integer_between("presence", self.presence, 0, n_features - 1)
+        self.recipe.check_bound(self.stop - self.start)
 
     def present(self, X: Any) -> Array | None:
         column = X[:, [self.presence]]

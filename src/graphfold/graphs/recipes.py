@@ -35,6 +35,12 @@ class GraphRecipe(Params):
     def bind(self, X: Any) -> Self:
         """This recipe with every rule replaced by a number that X suggests."""
 
+    def check_bound(self, n_features: int) -> None:
+        """Raise unless new rows of so many columns can be met.
+
+        Of a recipe that was bound and comes from a file; its parameters are checked.
+        """
+
     def present(self, X: Any) -> Array | None:
         """Which rows the recipe knows anything of; None if all of them."""
         return None
@@ -111,7 +117,7 @@ class NeighborGraph(GraphRecipe):
         self.search = search
         self.random_state = random_state
 
-    def bind(self, X: Any) -> Self:
+    def check_parameters(self) -> None:
         check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
         check_search(self.metric, self.search, self.random_state, self.n_jobs)
         check.one_of("weight", self.weight, WEIGHTS)
@@ -126,9 +132,16 @@ class NeighborGraph(GraphRecipe):
                 'search must be "auto" or "exact" with joined=True: the shortest links '
                 "between parts are sought exactly"
             )
+        if not isinstance(self.scale, str) or self.scale != "auto":
+            check.at_least("scale", self.scale, 0, strict=True)
+
+    def check_bound(self, n_features: int) -> None:
+        if self.weight == "heat":
+            check.at_least("scale", self.scale, 0, strict=True)
+
+    def bind(self, X: Any) -> Self:
+        self.check_parameters()
         if self.weight != "heat" or self.scale != "auto":
-            if self.scale != "auto":
-                check.at_least("scale", self.scale, 0, strict=True)
             return self
         rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], 2000)).astype(int)
         k = min(self.n_neighbors + 1, X.shape[0])  # the row itself is among them
@@ -251,11 +264,14 @@ class CorrelationGraph(GraphRecipe):
         self.metric = metric
         self.negative = negative
 
-    def bind(self, X: Any) -> Self:
+    def check_parameters(self) -> None:
         if self.n_neighbors is not None:
             check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
         check.one_of("metric", self.metric, ("correlation", "cosine"))
         check.one_of("negative", self.negative, ("clip", "abs", "keep"))
+
+    def bind(self, X: Any) -> Self:
+        self.check_parameters()
         return self
 
     def build(self, X: Any) -> Graph:
@@ -304,3 +320,10 @@ class CorrelationGraph(GraphRecipe):
             values = np.maximum(values, 0.0)
         starts = np.arange(0, values.size + 1, values.shape[1])
         return sp.csr_array((values.ravel(), indices.ravel(), starts), shape=(m, n))
+
+
+def check_recipe(recipe: Any) -> None:
+    """Raise unless a part of a recipe is a recipe, with parameters in their range."""
+    if not isinstance(recipe, GraphRecipe):
+        raise GraphError(f"recipe must be a recipe; got {type(recipe).__name__}")
+    recipe.check_parameters()

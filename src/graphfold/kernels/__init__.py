@@ -14,6 +14,7 @@ names          from scikit-learn's words (``kernel="rbf", gamma=...``) to kernel
 landmarks      what a few rows see of a kernel: features of all rows
 tiles          values of two slices of rows, prepared once
 bandwidth      the median rule
+inner          norms, triangles and powers of inner products
 gradients      how a kernel expansion changes with each column of X
 degenerate     is K the identity, or a constant?
 =============  ===========================================================

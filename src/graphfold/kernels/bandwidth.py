@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
+from graphfold import check
 from graphfold.arrays import Array, floating, row_blocks
 from graphfold.errors import KernelError
 
@@ -63,3 +64,14 @@ def _median_of_pairs(rows: Any, distances: Callable[[Any, Any], Array]) -> float
         return 1.0
     median = float(np.median(pairs, overwrite_input=True))
     return median if median > 0 else float(pairs[pairs > 0].mean())
+
+
+def width(name: str, value: float | None, X: Any) -> float:
+    """A kernel's width: the number given, or 1 / n_features for None."""
+    return 1.0 / X.shape[1] if value is None else check.at_least(name, value, 0)
+
+
+def check_width(name: str, value: Any) -> None:
+    """Raise unless a kernel's width is a number of at least 0, or None."""
+    if value is not None:
+        check.at_least(name, value, 0)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from graphfold.arrays import Array
+from graphfold.errors import KernelError
+from graphfold.hints import Sizes
 from graphfold.params import Params
 
 
@@ -31,6 +34,20 @@ class Kernel(Params):
     @abstractmethod
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
         """This kernel with every rule replaced by a number that X suggests."""
+
+    def check_bound(self, n_features: int) -> None:
+        """Raise unless the kernel can be evaluated on rows of so many columns.
+
+        Of a kernel that was bound and comes from a file; its parameters are checked.
+        """
+
+    def check_rows(self, n: int) -> None:
+        """Raise unless the rows that the kernel knows, if it knows any, are so many."""
+        rows = getattr(self, "rows", None)
+        if rows is not None and rows.shape[0] != n:
+            raise KernelError(
+                f"kernel {type(self).__name__} knows {rows.shape[0]} rows, not {n}"
+            )
 
     @abstractmethod
     def block(self, X: Any, Y: Any) -> Array:
@@ -62,3 +79,16 @@ class Kernel(Params):
         A kernel that is known by its pseudo-inverse places new rows by it.
         """
         return None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Annotates a kernel of a saved record: it is bound to rows of so many columns."""
+
+    n_features: str
+
+    def check(self, where: str, value: Any, sizes: Sizes) -> None:
+        """Refuse a kernel that cannot be evaluated."""
+        known = sizes.known(self.n_features)
+        if isinstance(value, Kernel) and known is not None:
+            value.check_bound(known)

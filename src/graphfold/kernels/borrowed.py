@@ -7,8 +7,9 @@ from typing import Any, Self, final
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from graphfold import check
 from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
 from graphfold.kernels.bandwidth import median_absolute_distance
@@ -43,6 +44,18 @@ class Pairwise(Kernel):
     ) -> None:
         self.metric = metric
         self.params = params
+
+    def check_parameters(self) -> None:
+        if not callable(self.metric):
+            check.one_of("metric", self.metric, tuple(PAIRWISE_KERNEL_FUNCTIONS))
+        if self.params is not None and not isinstance(self.params, dict):
+            raise KernelError(f"params must be a dict; got {self.params!r}")
+
+    def check_bound(self, n_features: int) -> None:
+        try:  # what scikit-learn takes depends on its version
+            self._evaluate(np.ones((1, n_features)), None)
+        except Exception as error:
+            raise KernelError(f"kernel {self._name} cannot be used: {error}") from None
 
     @property
     def positive(self) -> bool:  # type: ignore[override]

@@ -8,7 +8,9 @@ from typing import Any, Self, final
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold import check
 from graphfold.arrays import Array
+from graphfold.errors import KernelError
 from graphfold.kernels.base import Kernel
 
 
@@ -33,6 +35,29 @@ class Combination(Kernel):
     def __init__(self, kernels: Sequence[Kernel], weights: Sequence[float]) -> None:
         self.kernels = kernels
         self.weights = weights
+
+    def check_parameters(self) -> None:
+        for name in ("kernels", "weights"):
+            if not isinstance(getattr(self, name), list | tuple):
+                raise KernelError(f"{name} of a Combination must be a list")
+        if not self.kernels or len(self.kernels) != len(self.weights):
+            raise KernelError(
+                f"a Combination must have a weight for each kernel; got "
+                f"{len(self.weights)} for {len(self.kernels)}"
+            )
+        for weight, kernel in zip(self.weights, self.kernels, strict=True):
+            check.number("weights", weight)
+            check_kernel(kernel)
+        if not any(self.weights):
+            raise KernelError("a Combination must have a weight that is not 0")
+
+    def check_bound(self, n_features: int) -> None:
+        for kernel in self.kernels:
+            kernel.check_bound(n_features)
+
+    def check_rows(self, n: int) -> None:
+        for kernel in self.kernels:
+            kernel.check_rows(n)
 
     @property
     def positive(self) -> bool:  # type: ignore[override]
@@ -105,6 +130,18 @@ class OnColumns(Kernel):
         self.start = start
         self.stop = stop
 
+    def check_parameters(self) -> None:
+        check_kernel(self.kernel)
+        start = check.integer_between("start", self.start, 0, 2**31)
+        check.integer_between("stop", self.stop, start + 1, 2**31)
+
+    def check_bound(self, n_features: int) -> None:
+        check.integer_between("stop", self.stop, 1, n_features)
+        self.kernel.check_bound(self.stop - self.start)
+
+    def check_rows(self, n: int) -> None:
+        self.kernel.check_rows(n)
+
     @property
     def positive(self) -> bool:  # type: ignore[override]
         return self.kernel.positive
@@ -141,3 +178,10 @@ class OnColumns(Kernel):
 
     def factor(self, X: Any) -> Any:
         return self.kernel.factor(self.view(X))
+
+
+def check_kernel(kernel: Any) -> None:
+    """Raise unless a part of a kernel is a kernel, with parameters in their range."""
+    if not isinstance(kernel, Kernel):
+        raise KernelError(f"a kernel is made of kernels; got {type(kernel).__name__}")
+    kernel.check_parameters()

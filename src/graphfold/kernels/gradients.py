@@ -18,14 +18,13 @@ from graphfold.errors import GraphfoldError, KernelError
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.borrowed import Pairwise, Precomputed
 from graphfold.kernels.combined import Combination, OnColumns
+from graphfold.kernels.inner import squared_norms, unit_rows
 from graphfold.kernels.products import (
     Cosine,
     Gaussian,
     Linear,
     Polynomial,
     Sigmoid,
-    squared_norms,
-    unit_rows,
 )
 from graphfold.progress import counted
 

@@ -23,10 +23,12 @@ from graphfold.errors import (
     UnderdeterminedWarning,
     warn,
 )
+from graphfold.hints import Sizes, Table
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.coefficients import Rule, coefficients
-from graphfold.kernels.products import squared_norms
+from graphfold.kernels.inner import squared_norms
 from graphfold.neighbors import nearest_distinct_rows, neighborhoods
+from graphfold.neighbors.approximate import n_threads
 
 COLLAPSES = ("sum", "norm", "first")
 PENALTIES = ("l1", "ridge")
@@ -59,6 +61,9 @@ class LocalKernel(Kernel):
     @abstractmethod
     def sums_to_one(self) -> bool:
         """Whether the weights of a row sum to one, so that A ignores constants."""
+
+    def check_bound(self, n_features: int) -> None:
+        Table("_r", n_features).check("rows", self.rows, Sizes())
 
     def reconstruction(self, X: Any) -> tuple[Any, float]:
         """W, a CSR array, and the worst optimality residual of its coefficients.
@@ -173,9 +178,13 @@ class LocallyLinear(LocalKernel):
         self.n_jobs = n_jobs
         self.rows = rows
 
-    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+    def check_parameters(self) -> None:
         check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
         check.at_least("reg", self.reg, 0)
+        n_threads(self.n_jobs)
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        self.check_parameters()
         return self.with_params(rows=X)
 
     def rule(self) -> Rule:
@@ -257,14 +266,20 @@ class LocallyNonlinear(LocalKernel):
     def sums_to_one(self) -> bool:
         return bool(self.normalize_rows)
 
-    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+    def check_parameters(self) -> None:
         check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
         check.integer_between("order", self.order, 1, 20)
         check.one_of("penalty", self.penalty, PENALTIES)
         check.one_of("collapse", self.collapse, COLLAPSES)
-        alpha = check.at_least("alpha", self.alpha, 0)
+        check.at_least("alpha", self.alpha, 0)
+        check.at_least("scale", self.scale, 0, strict=True)
         for name in ("relative", "normalize_rows"):
             check.flag(name, getattr(self, name))
+        n_threads(self.n_jobs)
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        self.check_parameters()
+        alpha, scale = float(self.alpha), float(self.scale)
         n_coefficients = min(self.n_neighbors, X.shape[0] - 1) * self.order
         if X.shape[1] < n_coefficients:
             warn(
@@ -274,7 +289,6 @@ class LocallyNonlinear(LocalKernel):
                 "order if that is not meant",
                 UnderdeterminedWarning,
             )
-        scale = check.at_least("scale", self.scale, 0, strict=True)
         if self.relative:
             largest = float(abs(X).max()) or 1.0  # squares of huge entries overflow
             lengths = squared_norms(X / largest).mean(dtype=np.float64)

@@ -12,14 +12,25 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, final
 
 import numpy as np
-import scipy.linalg.blas
 import scipy.sparse as sp
 
 from graphfold import check
 from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
-from graphfold.kernels.bandwidth import inverse, median_squared_distance
+from graphfold.hints import Numbers, Sizes
+from graphfold.kernels.bandwidth import (
+    check_width,
+    inverse,
+    median_squared_distance,
+    width,
+)
 from graphfold.kernels.base import Kernel
+from graphfold.kernels.inner import (
+    lower_triangle_of_products,
+    power_in_place,
+    squared_norms,
+    unit_rows,
+)
 from graphfold.progress import counted
 
 STRIP = 256
@@ -44,6 +55,10 @@ class ProductKernel(Kernel):
     def of_products(self) -> bool:
         """Whether ``finish`` is all there is to it."""
         return True
+
+    def check_bound(self, n_features: int) -> None:
+        if hasattr(self, "gamma"):  # a rule has been replaced by a number
+            check.at_least("gamma", self.gamma, 0)
 
     def origin(self, like: Any) -> Array | None:
         """What the rows are measured from, where the reference set ``like`` says so."""
@@ -172,6 +187,10 @@ class Linear(InnerProduct):
     def __init__(self, shift: Any = None) -> None:
         self.shift = shift
 
+    def check_bound(self, n_features: int) -> None:
+        if self.shift is not None:
+            Numbers(n_features).check("shift", self.shift, Sizes())
+
     def origin(self, like: Any) -> Array | None:
         return None if self.shift is None else np.asarray(self.shift)
 
@@ -226,6 +245,13 @@ class Gaussian(ProductKernel):
     ) -> None:
         self.gamma = gamma
         self.scale = scale
+
+    def check_parameters(self) -> None:
+        if isinstance(self.gamma, str):
+            check.one_of("gamma", self.gamma, ("median",))
+            check.at_least("scale", self.scale, 0, strict=True)
+        else:
+            check_width("gamma", self.gamma)
 
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
         if self.gamma == "median":
@@ -288,8 +314,13 @@ class Polynomial(ProductKernel):
     def positive(self) -> bool:  # type: ignore[override]
         return float(self.degree).is_integer() and self.coef0 >= 0
 
-    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+    def check_parameters(self) -> None:
         check.at_least("degree", self.degree, 0)
+        check.number("coef0", self.coef0)
+        check_width("gamma", self.gamma)
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        self.check_parameters()
         return self.with_params(gamma=width("gamma", self.gamma, X))
 
     def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
@@ -324,7 +355,12 @@ class Sigmoid(ProductKernel):
         self.gamma = gamma
         self.coef0 = coef0
 
+    def check_parameters(self) -> None:
+        check.number("coef0", self.coef0)
+        check_width("gamma", self.gamma)
+
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        self.check_parameters()
         return self.with_params(gamma=width("gamma", self.gamma, X))
 
     def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
@@ -352,49 +388,3 @@ def gaussian_grams(kernels: Sequence[Gaussian], X: Any) -> list[Array]:
         room[:] = products
     pairs = zip(kernels, block, strict=True)
     return [kernel.finish_gram(room, norms) for kernel, room in pairs]
-
-
-def width(name: str, value: float | None, X: Any) -> float:
-    """A kernel's width: the number given, or 1 / n_features for None."""
-    return 1.0 / X.shape[1] if value is None else check.at_least(name, value, 0)
-
-
-def squared_norms(X: Any) -> Array:
-    """|x|^2 for each row."""
-    if sp.issparse(X):
-        return np.asarray(sp.csr_array(X).power(2).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
-
-
-def unit_rows(X: Any) -> Any:
-    """Rows divided by their length; a zero row stays zero."""
-    lengths = np.sqrt(squared_norms(X))
-    lengths[lengths == 0] = 1.0
-    if sp.issparse(X):
-        scale = sp.dia_array((1 / lengths[None], [0]), shape=(len(lengths),) * 2)
-        return sp.csr_array(scale @ X)
-    return X / lengths[:, None]
-
-
-def lower_triangle_of_products(X: Array, room: Array | None = None) -> Array:
-    """X X', of which only the lower triangle is filled: half a product's work."""
-    X = np.ascontiguousarray(X)
-    syrk = scipy.linalg.blas.ssyrk if X.dtype == np.float32 else scipy.linalg.blas.dsyrk
-    # zeros, not empty: the system's fresh pages were touched faster wherever we looked
-    if room is None:
-        room = np.zeros((len(X), len(X)), dtype=X.dtype)
-    # BLAS counts in columns: X.T is X without a copy, and its upper triangle is
-    # our lower one
-    return np.asarray(syrk(1.0, X.T, trans=1, lower=0, c=room.T, overwrite_c=1).T)
-
-
-def power_in_place(values: Array, exponent: float) -> Array:
-    """values ** exponent, by multiplication where the exponent is a small integer."""
-    if not float(exponent).is_integer() or not 1 <= exponent <= 8:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.power(values, exponent, out=values)
-    base = values.copy()
-    with np.errstate(over="ignore"):  # what overflows is refused as a whole
-        for _ in range(int(exponent) - 1):
-            values *= base
-    return values

@@ -10,15 +10,17 @@ from typing import Any, Self, final
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 from graphfold import check
 from graphfold.arrays import Array, aligned, row_blocks, small_indices
 from graphfold.errors import KernelError
+from graphfold.hints import Sizes, Table
 from graphfold.kernels.base import Kernel
 from graphfold.kernels.local import warn_of_parts
 from graphfold.kernels.products import Gaussian, ProductKernel
 from graphfold.neighbors import METRICS, nearest_distinct_rows, neighborhoods
+from graphfold.neighbors.approximate import n_threads
 from graphfold.neighbors.search import standard_rows, with_marked_zeros
 from graphfold.progress import counted
 
@@ -50,8 +52,11 @@ class ClassicalScaling(ProductKernel):
     def __init__(self, metric: str = "euclidean") -> None:
         self.metric = metric
 
-    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+    def check_parameters(self) -> None:
         check.one_of("metric", self.metric, METRICS)
+
+    def bind(self, X: Any, rng: np.random.Generator) -> Self:
+        self.check_parameters()
         return self
 
     @property
@@ -146,10 +151,28 @@ class Geodesic(Kernel):
         self.rows = rows
         self.ways = ways
 
+    def check_parameters(self) -> None:
+        check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
+        check.one_of("metric", self.metric, METRICS)
+        n_threads(self.n_jobs)
+
+    def check_bound(self, n_features: int) -> None:
+        sizes = Sizes()
+        Table("n", n_features).check("rows", self.rows, sizes)
+        if not sp.issparse(self.ways):
+            raise KernelError("ways of kernel Geodesic must be a sparse matrix")
+        shortest = float(np.finfo(np.float64).tiny)
+        Table("n", "n", low=shortest).check("ways", self.ways, sizes)
+        once = self.ways.has_canonical_format
+        if not once or abs(self.ways - self.ways.T).max() > 0:
+            raise KernelError("ways of kernel Geodesic must be as long there as back")
+        if connected_components(self.ways, directed=False)[0] != 1:
+            raise KernelError("ways of kernel Geodesic must join all rows")
+
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
-        k = check.integer_between("n_neighbors", self.n_neighbors, 1, 2**31)
-        metric = check.one_of("metric", self.metric, METRICS)
-        found = neighborhoods(X, k, metric=metric, n_jobs=self.n_jobs)
+        self.check_parameters()
+        k = int(self.n_neighbors)
+        found = neighborhoods(X, k, metric=self.metric, n_jobs=self.n_jobs)
         if found.n_parts > 1:
             warn_of_parts(found.n_parts, k)
         steps = found.lengths()

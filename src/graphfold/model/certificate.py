@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from graphfold.arrays import Array
+from graphfold.hints import Numbers, Sizes
 from graphfold.solvers import Eigenpairs
 
 #: size of the change, relative to M, for which turns are bounded
@@ -43,10 +45,16 @@ class AxisReport:
     [[2, 3]]
     """
 
-    eigengaps: Array
-    solver_turn: Array
-    turn_bounds: Array
+    eigengaps: Annotated[Array, Numbers("d", finite=False)]
+    solver_turn: Annotated[Array, Numbers("d", finite=False)]
+    turn_bounds: Annotated[Array, Numbers("d", finite=False)]
     interchangeable: list[list[int]]
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise if a group has an axis that there is not."""
+        d = len(self.eigengaps)
+        if any(not 0 <= axis <= d for group in self.interchangeable for axis in group):
+            raise ValueError(f"interchangeable must name axes from 0 to {d}")
 
     def __str__(self) -> str:
         lines = ["axis   eigengap   turn at 1 % change"]

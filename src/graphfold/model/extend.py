@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
+from graphfold.errors import KernelError
 from graphfold.graphs.laplacian import Laplacian, inverse_sqrt
+from graphfold.hints import Numbers, Range, Sizes, Table
 from graphfold.kernels import Combination, Kernel
+from graphfold.kernels.base import Bound
 from graphfold.model.problem import Problem
 from graphfold.operators import PseudoInverse, SymmetricOperator
 from graphfold.operators.algebra import without_mean
@@ -43,11 +46,24 @@ class Expansion:
     neighbours), ``loadings`` are that times W, and the rows of the fit are not needed.
     """
 
-    kernel: Kernel
-    weight: float = 1.0
-    X: Any = None
-    W: Array | None = None
-    loadings: Array | None = None
+    kernel: Annotated[Kernel, Bound("D")]
+    weight: Annotated[float, Range()] = 1.0
+    X: Annotated[Any, Table("_r", "D")] | None = None
+    W: Annotated[Array, Numbers("_r", "d+1")] | None = None
+    loadings: Annotated[Array, Numbers("_l", "d+1")] | None = None
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise unless rows, weights and kernel of a file fit each other."""
+        if self.loadings is None:
+            if self.X is None or self.W is None:
+                raise ValueError("it has neither loadings nor rows and their weights")
+            self.kernel.check_rows(self.X.shape[0])
+        elif self.kernel.by_inverse:
+            self.kernel.check_rows(len(self.loadings))
+        else:
+            factor = self.kernel.factor(np.zeros((1, sizes.known("D") or 0)))
+            if factor is None or factor.shape[1] != len(self.loadings):
+                raise ValueError("its loadings do not fit its kernel")
 
     def of(self, X: Any) -> Array:
         """weight k(x, .) W for each row of X."""
@@ -73,10 +89,15 @@ class DataShare:
     """
 
     expansions: Sequence[Expansion]
-    offset: Array
-    gram: Array
-    grand_mean: float
-    trace: float
+    offset: Annotated[Array, Numbers("d+1")]
+    gram: Annotated[Array, Numbers("d", "d")]
+    grand_mean: Annotated[float, Range()]
+    trace: Annotated[float, Range(finite=False)]
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise if there is nothing that says where a row belongs."""
+        if not self.expansions:
+            raise ValueError("it has no expansions")
 
     @property
     def energies(self) -> Array:
@@ -164,13 +185,18 @@ class GraphShare:
     """
 
     name: str
-    weight: float
+    weight: Annotated[float, Range()]
     normalized: bool
-    degrees: Array
-    RV: Array
-    energies: Array
+    degrees: Annotated[Array, Numbers("_nodes")]
+    RV: Annotated[Array, Numbers("n", "d")]
+    energies: Annotated[Array, Numbers("d")]
     exact: bool
-    trivial: Array
+    trivial: Annotated[Array, Numbers("d")]
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise unless each row has a degree, where degrees are asked for."""
+        if self.exact:
+            sizes.agree("degrees", "n", len(self.degrees))
 
     def of(self, edges: Any, V: Array) -> tuple[Array, Array]:
         """weight (RV)(x) less its own share of v(x), and that share, weight deg(x)."""
@@ -221,11 +247,16 @@ class Extension:
     ``n_fit`` is the number of rows of the fit where V holds some of them only.
     """
 
-    V: Array
-    values: Array
+    V: Annotated[Array, Numbers("_v", "d")]
+    values: Annotated[Array, Numbers("d")]
     data: DataShare | None
     graphs: Sequence[GraphShare] = ()
-    n_fit: int | None = None
+    n_fit: Annotated[int, Range(1, 2**62)] | None = None
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise unless V has the rows of the fit, or says how many there were."""
+        if self.n_fit is None:
+            sizes.agree("V", "n", len(self.V))
 
     def place(self, X: Any, edges: Mapping[str, Any] | None = None) -> Array:
         """Unscaled coordinates of new rows, each by itself.
@@ -331,7 +362,8 @@ class Extension:
         The components span u_i = sum_j v_ji phi(x_j); their Gram matrix is V'KV and
         their products with phi(x) are k(x, .)V, so the projection needs nothing else.
         """
-        assert self.data is not None
+        if self.data is None:
+            raise KernelError("kernel must not be None at fit for a score of the data")
         products, means = self.data.of(X)
         projected = np.einsum(
             "ij,jk,ik->i",

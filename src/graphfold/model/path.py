@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.linalg
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from graphfold.arrays import Array
+from graphfold.hints import Numbers, Range, Sizes
 
 #: an eigenvector need not be known better than this for a score
 TOLERANCE = 1e-4
@@ -55,10 +56,15 @@ class StrengthPath:
     ('columns', 0.0)
     """
 
-    strengths: Array
-    scores: Array
-    chosen: float
+    strengths: Annotated[Array, Numbers("_m", low=0.0)]
+    scores: Annotated[Array, Numbers("_m", "_f", finite=False)]
+    chosen: Annotated[float, Range(0.0)]
     scored_by: str
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise if nothing was scored."""
+        if not self.scores.size:
+            raise ValueError("it has no scores")
 
     @property
     def mean_scores(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.linalg
@@ -11,7 +11,9 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
 from graphfold.errors import KernelError
+from graphfold.hints import Numbers, Sizes, Table
 from graphfold.kernels import Kernel
+from graphfold.kernels.base import Bound
 from graphfold.progress import counted
 
 #: rows that it is learned from where some rows stand for all
@@ -28,11 +30,22 @@ class Preimage:
     dense, so X stays as it is and the factor of the inverse is kept instead.
     """
 
-    kernel: Kernel
-    embedding: Array
-    coefficients: Array | None
-    factor: Array | None
-    X: Any
+    kernel: Annotated[Kernel, Bound("d")]
+    embedding: Annotated[Array, Numbers("_p", "d")]
+    coefficients: Annotated[Array, Numbers("_p", "D")] | None
+    factor: Annotated[Array, Numbers("_p", "_p")] | None
+    X: Annotated[Any, Table("_p", "D")] | None
+
+    def _check_loaded(self, sizes: Sizes) -> None:
+        """Raise unless there is one way back, and it can be solved."""
+        self.kernel.check_rows(len(self.embedding))
+        if not len(self.embedding):
+            raise ValueError("it has no rows")
+        if self.coefficients is None:
+            if self.factor is None or self.X is None:
+                raise ValueError("it has neither coefficients nor a factor and rows")
+            if not (np.diagonal(self.factor) > 0).all():
+                raise ValueError("its factor cannot be inverted")
 
     def of(self, Z: Array) -> Array:
         """Points of the original space for rows of the embedding."""

@@ -31,6 +31,7 @@ from graphfold.progress import shown
 from graphfold.threads import one_blas_thread
 
 #: metrics that are Euclidean distances of some rows
+MOST_THREADS = 2**16  # a number beyond it is a mistake
 APPROXIMATE_METRICS = ("euclidean", "cosine", "correlation")
 #: share of the neighbours of the sample that must be found
 WANTED_RECALL, SAMPLE = 0.99, 256
@@ -140,10 +141,10 @@ def n_threads(n_jobs: Any) -> int:
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     if n_jobs is None:
         return cores
-    if not _is_integer(n_jobs) or n_jobs == 0:
+    if not _is_integer(n_jobs) or n_jobs == 0 or abs(n_jobs) > MOST_THREADS:
         raise GraphfoldError(
-            "n_jobs must be None, a number of threads, or -1 for all cores; "
-            f"got {n_jobs!r}"
+            f"n_jobs must be None, a number of threads up to {MOST_THREADS}, or -1 for "
+            f"all cores; got {n_jobs!r}"
         )
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 

@@ -146,7 +146,7 @@ def _constraints(found: dict[str, Any]) -> Iterator[str]:
 def _quality(table: list[dict[str, Any]]) -> Iterator[str]:
     for row in table:
         bar = _bar(row["value"] if row["share"] else None, 1.0, 11)
-        line = f"  {_fit(row['name'], 25):25s} {row['text']:>7} {bar} "
+        line = f"  {_fit(row['name'], 25):25s} {_fit(row['text'], 12):>7} {bar} "
         first, *more = textwrap.wrap(row["note"], WIDTH - len(line))
         yield line + first
         yield from (" " * len(line) + rest for rest in more)

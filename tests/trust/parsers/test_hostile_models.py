@@ -1,6 +1,7 @@
 """Model files of strangers: each trick is refused in one sentence, at no great cost."""
 
 import io
+import json
 import re
 import tracemalloc
 import zipfile
@@ -23,6 +24,7 @@ from tests.trust.parsers.hostile_zip import (
     zip_with_claims,
     zipped,
 )
+from tests.trust.parsers.saved_models import saved
 
 MEGABYTE = 2**20
 
@@ -43,15 +45,22 @@ def refused(content, most=24 * MEGABYTE):
 
 
 def model(state=None, params=None, **more):
-    """The bytes of a model with this state, and these arrays beside it."""
-    content = header(
-        format=1,
-        estimator="GraphKernelPCA",
-        params={"dict": params or {}},
-        state={"dict": state or {}},
-    )
-    arrays = [(f"{name}.npy", array(value)) for name, value in more.items()]
-    return zipped(("header.npy", content), *arrays)
+    """The bytes of a sound model with this in its state, and these arrays beside it."""
+    sound = saved("rbf")
+    own = {name: f"a{900 + i}" for i, name in enumerate(sound.arrays)}
+    text = json.dumps(sound.header)
+    for name, renamed in own.items():
+        text = text.replace(f'{{"array": "{name}"}}', f'{{"array": "{renamed}"}}')
+    changed = json.loads(text)
+    changed["params"]["dict"] |= params or {}
+    changed["state"]["dict"] |= state or {}
+    arrays = {own[name]: value for name, value in sound.arrays.items()} | more
+    members = [(f"{name}.npy", array(value)) for name, value in arrays.items()]
+    return zipped(("header.npy", header(**changed)), *members)
+
+
+def test_the_model_that_is_made_hostile_is_sound():
+    graphfold.load(io.BytesIO(model(a1=np.arange(3.0))))
 
 
 GOOD = header(

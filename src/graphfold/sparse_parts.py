@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold.allowance import most_for
+
+#: bytes that an entry has in a file at least, and that a row or column without entries
+#: takes in memory: its start, and what a graph or a table keeps for it
+_STORED, _ROW = 4, 64
+
 
 def refuse_emptiness(shape: tuple[int, ...], stored: int) -> None:
     """Refuse a sparse matrix that is far larger than the numbers stored for it.
 
     Each row takes memory, whether it has entries or not.
     """
-    most = max(2**24, 64 * stored)
+    most = most_for(_STORED * stored) // _ROW
     if any(size < 0 or size > most for size in shape):
         raise ValueError(
             f"it claims to be of the shape {' x '.join(map(str, shape))[:80]} with "

@@ -8,10 +8,10 @@ outside of a matrix would end the process in SciPy's compiled code.
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from graphfold.check import some_of
 from graphfold.errors import FileError
 from graphfold.files.names import as_words
 from graphfold.files.paths import Place, chosen, optional, reading
-from graphfold.replacing import replace_atomically, replace_folder
 
 #: where an embedding is put
 KEY = "X_graphfold"
@@ -153,7 +152,7 @@ class Annotated:
                 values = self._element(frame[frame.attrs["_index"]])
             else:  # written by anndata before 0.7
                 self._check(frame)
-                listed = frame.dtype.names or ()
+                listed = list(frame.dtype.names or ())
                 values = frame["index" if "index" in listed else listed[0]]
             texts = [
                 value.decode() if isinstance(value, bytes) else str(value)
@@ -176,7 +175,12 @@ class Annotated:
         data, indices, indptr = (np.asarray(part[()]) for part in parts)
         name = "shape" if "shape" in group.attrs else "h5sparse_shape"
         shape = [int(size) for size in group.attrs[name]]
-        return _SPARSE[layout](_plain(data), _signed(indices), _signed(indptr), shape)
+        return _SPARSE[layout](
+            _plain(data),
+            sparse_parts.signed(indices),
+            sparse_parts.signed(indptr),
+            shape,
+        )
 
     def _element(self, element: Any) -> Any:
         self._check(element)
@@ -231,11 +235,10 @@ def anndata() -> Any:
 
 def _reader() -> Any:
     """The function of anndata that reads one element; it has moved."""
-    try:
-        from anndata.io import read_elem
-    except ImportError:
-        from anndata.experimental import read_elem
-    return read_elem
+    for name in ("anndata.io", "anndata.experimental"):
+        with suppress(ImportError):
+            return import_module(name).read_elem
+    return anndata().read_elem
 
 
 def open_annotated(place: Place) -> Annotated | None:
@@ -343,72 +346,8 @@ def _bytes_of(array: Any) -> int:
     return item * max(math.prod(array.shape), chunk)
 
 
-def _signed(places: Array) -> Array:
-    """Places that were written as unsigned numbers; too large ones stay as they are."""
-    if places.dtype.kind == "u" and (not places.size or places.max() < 2**63):
-        places = places.astype(np.int64)
-    return _plain(places)
-
-
 def _plain(values: Array) -> Array:
     """Numbers in the order of bytes of this machine, and not of half precision."""
     if values.dtype == np.float16:
         return values.astype(np.float32)
     return values.astype(values.dtype.newbyteorder("="), copy=False)
-
-
-# -- writing --------------------------------------------------------------------------
-
-
-def write_h5ad(
-    place: Place, Z: Any, labels: Any, source: Place | None, adata: Any
-) -> None:
-    """A copy of the annotated table the rows came from, with the embedding in obsm."""
-    if source is None or source.suffix != ".h5ad":
-        copy = _bare(Z, labels) if adata is None else _with_embedding(adata, Z)
-        replace_atomically(place.path, lambda name: copy.write_h5ad(name))
-        return
-    h5py = optional("h5py", "disk", "h5ad files")
-
-    def fill(name: str) -> None:
-        shutil.copyfile(source.path, name)
-        with h5py.File(name, "r+") as file:
-            fresh = "obsm" not in file
-            group = file.require_group("obsm")
-            if fresh:
-                group.attrs["encoding-type"] = "dict"
-                group.attrs["encoding-version"] = "0.1.0"
-            if KEY in group:
-                del group[KEY]
-            written = group.create_dataset(KEY, data=Z)
-            written.attrs["encoding-type"] = "array"
-            written.attrs["encoding-version"] = "0.2.0"
-
-    replace_atomically(place.path, fill)
-
-
-def write_zarr(place: Place, Z: Any, adata: Any) -> None:
-    """The embedding as an array; of an annotated table, a copy with it in obsm."""
-    zarr = optional("zarr", "disk", "zarr stores")
-
-    def fill(folder: str) -> None:
-        if adata is None:
-            zarr.save_array(folder, np.asarray(Z))
-            return
-        _with_embedding(adata, Z).write_zarr(folder)
-
-    replace_folder(place.path, fill)
-
-
-def _with_embedding(adata: Any, Z: Any) -> Any:
-    whole = adata.whole()
-    whole.obsm[KEY] = np.asarray(Z)
-    return whole
-
-
-def _bare(Z: Any, labels: Any) -> Any:
-    import pandas
-
-    names = np.arange(len(Z)) if labels is None else labels
-    rows = pandas.DataFrame(index=np.asarray(names).astype(str))
-    return anndata().AnnData(obs=rows, obsm={KEY: np.asarray(Z)})

@@ -14,6 +14,7 @@ graphs         ``read_graph``: edge lists, matrices, graphml, obsp
 pairs          ``read_pairs``, ``read_links``: must-link and cannot-link
 columns        ``read_column``: classes or texts, one for each row
 writing        ``write_table``
+ours           whether a file was written by graphfold
 partitions     ``read_parts``, ``write_parts``: tables that Dask's workers read, write
 edge_parts     ``read_graph_for_parts``: graphs for such tables
 pieces         row groups of parquet files

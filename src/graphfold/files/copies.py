@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphfold.files.annotated import KEY, anndata
+from graphfold.files.ours import MARK, NAME
 from graphfold.files.paths import Place, optional
 from graphfold.replacing import replace_atomically, replace_folder
 
@@ -18,13 +19,14 @@ def write_h5ad(
     """A copy of the annotated table the rows came from, with the embedding in obsm."""
     if source is None or source.suffix != ".h5ad":
         copy = _bare(Z, labels) if adata is None else _with_embedding(adata, Z)
-        replace_atomically(place.path, lambda name: copy.write_h5ad(name))
+        replace_atomically(place.path, lambda name: _write_marked(copy, name))
         return
     h5py = optional("h5py", "disk", "h5ad files")
 
     def fill(name: str) -> None:
         shutil.copyfile(source.path, name)
         with h5py.File(name, "r+") as file:
+            file.attrs[MARK] = NAME
             fresh = "obsm" not in file
             group = file.require_group("obsm")
             if fresh:
@@ -46,10 +48,20 @@ def write_zarr(place: Place, Z: Any, adata: Any) -> None:
     def fill(folder: str) -> None:
         if adata is None:
             zarr.save_array(folder, np.asarray(Z))
-            return
-        _with_embedding(adata, Z).write_zarr(folder)
+        else:
+            _with_embedding(adata, Z).write_zarr(folder)
+        store = zarr.open(folder, mode="r+", use_consolidated=False)
+        store.attrs[MARK] = NAME
+        if adata is not None:
+            zarr.consolidate_metadata(folder)
 
     replace_folder(place.path, fill)
+
+
+def _write_marked(copy: Any, name: str) -> None:
+    copy.write_h5ad(name)
+    with optional("h5py", "disk", "h5ad files").File(name, "r+") as file:
+        file.attrs[MARK] = NAME
 
 
 def _with_embedding(adata: Any, Z: Any) -> Any:

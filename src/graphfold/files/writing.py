@@ -12,6 +12,7 @@ import scipy.io
 
 from graphfold.arrays import Array
 from graphfold.files import copies
+from graphfold.files.ours import NAME
 from graphfold.files.paths import TEXT, PathLike, Place, optional, to_be_written
 from graphfold.files.tables import Table
 from graphfold.replacing import write_atomically
@@ -50,7 +51,7 @@ def write_table(
             frame[name] = values
         write_atomically(path, lambda stream: frame.to_parquet(stream, index=False))
     elif place.suffix == ".mtx":
-        write_atomically(path, lambda stream: scipy.io.mmwrite(stream, Z))
+        write_atomically(path, lambda stream: scipy.io.mmwrite(stream, Z, NAME))
     elif place.suffix == ".h5ad":
         source, adata = (table.source, table.annotated) if table else (None, None)
         copies.write_h5ad(place, Z, labels, source, adata)

@@ -1,8 +1,8 @@
 """Whether a file was written by ``graphfold``: such a file may be replaced by another.
 
 Tables of text and parquet are known by their columns ``id, component1, ...``, npz files
-by their arrays, pages by their data; h5ad, zarr and mtx carry a mark. An npy file has no
-place for one.
+by their arrays, pages by their data; h5ad, zarr and mtx carry a mark. An npy file has
+no place for one.
 """
 
 from __future__ import annotations

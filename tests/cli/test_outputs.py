@@ -1,6 +1,7 @@
 """Outputs never replace what is read, and files of others only with --overwrite."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,18 +26,14 @@ def here(tmp_path, monkeypatch):
 
 def refused(words, capsys):
     """The sentence of a command that changes nothing."""
-    before = {name: open(name, "rb").read() for name in files()}
+    before = content()
     assert main([*words, "--quiet"]) == 2
-    assert {name: open(name, "rb").read() for name in files()} == before
+    assert content() == before
     return capsys.readouterr().err
 
 
-def files():
-    return [
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(".")
-        for name in names
-    ]
+def content():
+    return {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
@@ -134,7 +131,7 @@ def foreign(suffix):
     X = np.random.default_rng(0).random((6, 3))
     name = f"theirs{suffix}"
     if suffix in (".csv", ".html"):
-        open(name, "w").write("precious\n1\n")
+        Path(name).write_text("precious\n1\n")
     elif suffix == ".npy":
         np.save(name, X)
     elif suffix == ".npz":
@@ -178,8 +175,7 @@ def test_on_workers_an_input_is_not_replaced_either(capsys):
     pytest.importorskip("dask.dataframe")
     pytest.importorskip("pyarrow")
     os.mkdir("rows.parquet")
-    pd.DataFrame(
-        np.random.default_rng(0).random((8, 2)), columns=["a", "b"]
-    ).to_parquet("rows.parquet/part.0.parquet")
+    rows = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8.0) ** 2})
+    rows.to_parquet("rows.parquet/part.0.parquet")
     words = ["embed", "rows.parquet", "-o", "rows.parquet", "--workers", "1"]
     assert "which is read" in refused([*words, "--overwrite"], capsys)

@@ -7,9 +7,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "graphfold"
 LAYERS = [
-    ["progress"],
+    ["progress", "allowance"],
+    ["sparse_parts"],
     ["errors", "arrays", "params", "threads", "documents", "hints", "replacing"],
-    ["check", "operators", "neighbors", "stores", "archives", "sparse_parts"],
+    ["check", "operators", "neighbors", "stores", "archives"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],
     ["distributed"],

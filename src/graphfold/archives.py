@@ -18,14 +18,16 @@ from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
+from graphfold.allowance import TIMES, refuse_beyond
 from graphfold.arrays import Array
 
 #: members that an archive may have, and bytes of the list of them
 MEMBERS = 2**16
 DIRECTORY = 2**23
-#: what is unpacked may be this large, and beyond that this many times its file
-UNPACKED = 2**26
-RATIO = 100
+#: an array takes this many times its bytes while it is read and checked
+COPIES = 2
+#: what is unpacked may be this many times its file, where it is large
+RATIO = TIMES // COPIES
 DEFLATE = 1032  # no byte of a deflated stream stands for more
 _HEADER = 10_000
 _KINDS = "biufcSUmM"
@@ -178,14 +180,6 @@ def _parsed(header: str, offset: int) -> Claim:
     return Claim(dtype, sizes, offset)
 
 
-def refuse_bomb(unpacked: int, packed: int, remedy: str) -> None:
-    """Refuse what grows to a multiple of its file that numbers and texts do not."""
-    if unpacked > max(UNPACKED, RATIO * packed):
-        raise ValueError(
-            f"it unpacks to more than {RATIO} times its {packed} bytes: {remedy}"
-        )
-
-
 # -- zip files ------------------------------------------------------------------------
 
 
@@ -239,8 +233,8 @@ def _check_directory(listed: list[zipfile.ZipInfo], size: int) -> None:
             raise ValueError("it is encrypted, or packed in a way that NumPy does not")
         if member.file_size > most:
             raise ValueError("its arrays claim more bytes than can be packed in it")
-    refuse_bomb(
-        sum(member.file_size for member in listed),
+    refuse_beyond(
+        COPIES * sum(member.file_size for member in listed),
         size,
         "save it with numpy.savez, which does not compress",
     )

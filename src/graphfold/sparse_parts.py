@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold.allowance import most_for
+
+#: bytes that an entry has in a file at least, and that a row or column without entries
+#: takes in memory: its start, and what a graph or a table keeps for it
+_STORED, _ROW = 4, 64
+
 
 def refuse_emptiness(shape: tuple[int, ...], stored: int) -> None:
     """Refuse a sparse matrix that is far larger than the numbers stored for it.
 
     Each row takes memory, whether it has entries or not.
     """
-    most = max(2**24, 64 * stored)
+    most = most_for(_STORED * stored) // _ROW
     if any(size < 0 or size > most for size in shape):
         raise ValueError(
             f"it claims to be of the shape {' x '.join(map(str, shape))[:80]} with "
@@ -90,15 +96,43 @@ def diagonals(data: Any, offsets: Any, shape: Any) -> Any:
     return sp.dia_array((data, offsets), shape=sizes)
 
 
-def _check_pointers(indices: Any, indptr: Any, n_rows: int, n_columns: int) -> None:
-    _check_integers(indices, n_columns)
+def check_compressed(matrix: Any) -> None:
+    """Refuse a CSR or CSC matrix in memory whose parts do not fit to each other.
+
+    anndata makes matrices of what a file holds without looking at it.
+    """
+    if matrix.format in ("csr", "csc"):
+        n, width = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+        _check_pointers(matrix.indices, matrix.indptr, n, width)
+        _check_numbers(matrix.data, 1, len(matrix.indices))
+
+
+def signed(places: Any) -> Any:
+    """Places in this machine's order of bytes; unsigned ones as signed, if they fit."""
+    if places.dtype.kind == "u" and (not places.size or places.max() < 2**63):
+        return places.astype(np.int64)
+    return places.astype(places.dtype.newbyteorder("="), copy=False)
+
+
+def check_starts(indptr: Any, stored: int) -> None:
+    """Refuse starts of rows that are not in order, or beyond the stored entries."""
     # within these bounds differences are exact: a jump beyond the largest number there
     # is would look like a step forward
-    _check_integers(indptr, len(indices) + 1)
+    _check_integers(indptr, stored + 1)
+    if not len(indptr) or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        raise ValueError("the rows of a sparse matrix do not follow each other")
+
+
+def check_places(indices: Any, n_columns: int) -> None:
+    """Refuse columns of entries that are outside of the matrix."""
+    _check_integers(indices, n_columns)
+
+
+def _check_pointers(indices: Any, indptr: Any, n_rows: int, n_columns: int) -> None:
+    _check_integers(indices, n_columns)
     if len(indptr) != n_rows + 1:
         raise ValueError(f"a sparse matrix of {n_rows} rows has {len(indptr)} starts")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError("the rows of a sparse matrix do not follow each other")
+    check_starts(indptr, len(indices))
 
 
 def _check_integers(values: Any, below: int, low: int = 0) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold import sparse_parts
 from graphfold.arrays import Array, floating, row_blocks
 from graphfold.errors import GraphfoldError
 from graphfold.progress import counted
@@ -39,6 +41,8 @@ class CompressedRows:
     """
 
     def __init__(self, data: Any, indices: Any, indptr: Array, n_columns: int):
+        with _damage_named():
+            sparse_parts.check_starts(indptr, min(data.shape[0], indices.shape[0]))
         self.data, self.indices, self.indptr = data, indices, indptr
         self.shape = (len(indptr) - 1, n_columns)
         self.dtype = np.dtype(data.dtype)
@@ -53,13 +57,20 @@ class CompressedRows:
         """Rows that are worth reading at once."""
         return max(1, CHUNK * self.shape[0] // max(self.nnz, 1)), self.shape[1]
 
+    def columns_of(self, entries: slice) -> Array:
+        """Columns of some entries, in memory; all of them are inside of the matrix."""
+        columns = sparse_parts.signed(np.asarray(self.indices[entries]))
+        with _damage_named():
+            sparse_parts.check_places(columns, self.shape[1])
+        return columns
+
     def __getitem__(self, rows: slice) -> Any:
         start, stop, step = rows.indices(self.shape[0])
         stop = max(start, stop)
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         parts = (
             self.data[first:last],
-            self.indices[first:last],
+            self.columns_of(slice(first, last)),
             self.indptr[start : stop + 1] - first,
         )
         block = sp.csr_array(parts, shape=(stop - start, self.shape[1]))
@@ -101,9 +112,9 @@ class SelectedColumns:
     def nnz(self) -> int:
         """How many numbers of a sparse source are in these columns: read to be told."""
         times = np.bincount(self.columns, minlength=self.source.shape[1])
-        indices, counted = self.source.indices, 0
+        counted = 0
         for part in row_blocks(self.source.nnz, NUMBERS):
-            counted += int(times[indices[part]].sum())
+            counted += int(times[self.source.columns_of(part)].sum())
         return counted
 
 
@@ -316,8 +327,22 @@ def _compressed_rows(X: Any) -> CompressedRows:
         )
     group = X.group
     return CompressedRows(
-        group["data"], group["indices"], np.asarray(group["indptr"][:]), X.shape[1]
+        group["data"],
+        group["indices"],
+        sparse_parts.signed(np.asarray(group["indptr"][:])),
+        X.shape[1],
     )
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    """What is wrong with the parts of a matrix on disk, in one sentence."""
+    try:
+        yield
+    except ValueError as error:
+        raise GraphfoldError(
+            f"X on disk must be a whole sparse matrix; {error}"
+        ) from None
 
 
 def _row_size(source: Any) -> int:

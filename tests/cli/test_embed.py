@@ -157,7 +157,8 @@ def test_names_in_the_first_column_are_labels(folder, points, known, rng):
 
 def fitted(*words):
     """The model that embed saves for these options."""
-    code = main(["embed", *words, "-o", "out.npy", "--model", "model.npz", "--quiet"])
+    words = [*words, "-o", "out.npy", "--overwrite", "--model", "model.npz"]
+    code = main(["embed", *words, "--quiet"])
     assert code == 0
     return graphfold.load("model.npz")
 

@@ -29,7 +29,8 @@ def asked(monkeypatch):
     def view(embedding, path, **more):
         found.update(more, embedding=embedding, path=path)
         with open(path, "w") as stream:
-            stream.write("<!doctype html>")
+            # with the data by which a page of ours is known, to be replaced by the next
+            stream.write('<!doctype html><script type="application/json" id="meta">')
 
     monkeypatch.setattr(graphfold, "view", view, raising=False)
     return found

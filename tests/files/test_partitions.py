@@ -14,7 +14,6 @@ pytest.importorskip("pyarrow")
 
 from graphfold.errors import FileError  # noqa: E402
 from graphfold.files import partitions, pieces, read_table  # noqa: E402
-from graphfold.files.annotated import replace_folder  # noqa: E402
 from graphfold.files.edge_parts import read_graph_for_parts  # noqa: E402
 from graphfold.files.partitions import (  # noqa: E402
     classes_of,
@@ -22,6 +21,7 @@ from graphfold.files.partitions import (  # noqa: E402
     read_parts,
     write_parts,
 )
+from graphfold.replacing import replace_folder  # noqa: E402
 
 NAMES = ["component1", "component2"]
 LABELS = np.array([f"row{i}" for i in range(24)])

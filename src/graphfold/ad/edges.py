@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from graphfold import check
 from graphfold.ad.checks import sections
+from graphfold.ad.reading import whole
 from graphfold.arrays import Array
 from graphfold.errors import GraphError, GraphfoldError
 from graphfold.graphs import Graph
@@ -71,7 +72,7 @@ def graphs_of(
     section = sections(adata, batch_key)
     graphs, dropped = {}, {}
     for name, key in keys.items():
-        matrix = sp.coo_array(adata.obsp[key])
+        matrix = sp.coo_array(whole(adata.obsp[key], f"obsp[{key!r}]"))
         if section is not None:
             matrix = _links(matrix)
             matrix, crossing = within_sections(matrix, section)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold import check
+from graphfold import check, sparse_parts
 from graphfold.ad.checks import one_of_keys
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
@@ -103,8 +103,22 @@ def plain(X: Any) -> Any:
     if hasattr(X, "compute"):
         X = X.compute()
     if sp.issparse(X):
-        return sp.csr_array(X)
+        return sp.csr_array(whole(X))
     return np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+
+
+def whole(matrix: Any, name: str = "a sparse matrix in adata") -> Any:
+    """A sparse matrix whose parts fit to each other; others as they are.
+
+    anndata does not check what it reads: a place outside of a matrix would end the
+    process in SciPy's compiled code.
+    """
+    if sp.issparse(matrix):
+        try:
+            sparse_parts.check_compressed(matrix)
+        except ValueError as error:
+            raise GraphfoldError(f"{name} is damaged: {error}") from None
+    return matrix
 
 
 def _short(value: Any) -> str:

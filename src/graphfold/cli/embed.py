@@ -10,6 +10,7 @@ from graphfold.cli.arguments import Parser, add_model, add_rows, add_verb
 from graphfold.cli.cluster import add_cluster, asks_for_cluster
 from graphfold.cli.models import Rows, classes_for, model_for, read_rows
 from graphfold.cli.output import Console
+from graphfold.cli.outputs import add_overwrite, check_outputs
 from graphfold.files import to_be_written, write_table
 
 #: rows from which on it is worth saying what a fit will take
@@ -33,6 +34,7 @@ def add(commands: Any) -> Parser:
     )
     parser.add_argument("--model", metavar="FILE", help="also save the model (.npz)")
     parser.add_argument("--map", metavar="FILE", help="also write a map (.html)")
+    add_overwrite(parser)
     add_model(parser)
     add_cluster(parser)
     return parser
@@ -51,6 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         to_be_written(arguments.model, (".npz",))
     if arguments.map:
         to_be_written(arguments.map, (".html",))
+    check_outputs(arguments, outputs_of(arguments))
     rows = read_rows(arguments, console)
     model = model_for(arguments, rows)
     _say_what_it_takes(model, rows, console)
@@ -58,6 +61,15 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     with console.stage("fitting", f"fitting {rows.n:,} rows"):
         Z = model.fit_transform(rows.table.X, y, node_ids=rows.table.labels)
     answer(console, rows, model, _write(arguments, rows, model, Z, console))
+
+
+def outputs_of(arguments: argparse.Namespace) -> dict[str, str | None]:
+    """The files to write, by option."""
+    return {
+        "-o": arguments.output,
+        "--model": arguments.model,
+        "--map": arguments.map,
+    }
 
 
 def answer(

@@ -10,6 +10,7 @@ from graphfold.cli.arguments import UsageError
 from graphfold.cli.cluster import cluster_for
 from graphfold.cli.models import Rows, model_for, named_path, pairs_of
 from graphfold.cli.output import Console
+from graphfold.cli.outputs import check_outputs
 from graphfold.files import to_be_written
 from graphfold.files.paths import Place
 from graphfold.replacing import replace_folder
@@ -24,13 +25,14 @@ _MISSING = {
 
 def run_on_workers(arguments: argparse.Namespace, console: Console) -> None:
     """Look at the files, start or join a cluster, fit, write."""
-    from graphfold.cli.embed import answer
+    from graphfold.cli.embed import answer, outputs_of
     from graphfold.files.partitions import parts_to_be_written
 
     _refuse_missing(arguments)
     place = parts_to_be_written(arguments.output)
     if arguments.model:
         to_be_written(arguments.model, (".npz",))
+    check_outputs(arguments, outputs_of(arguments))
     rows = _rows_in_parts(arguments, console)
     model = model_for(arguments, rows)
     written, more = [arguments.output], {}

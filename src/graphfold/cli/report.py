@@ -9,6 +9,7 @@ import graphfold
 from graphfold.cli.arguments import Parser, UsageError, add_labels, add_verb
 from graphfold.cli.models import read_columns
 from graphfold.cli.output import Console
+from graphfold.cli.outputs import add_overwrite, check_outputs
 from graphfold.cli.sources import read_model, read_rows_of
 from graphfold.files import to_be_written
 
@@ -25,6 +26,7 @@ def add(commands: Any) -> Parser:
     )
     parser.add_argument("model", metavar="MODEL", help="npz that embed --model wrote")
     parser.add_argument("-o", "--output", metavar="FILE", help="page to write (.html)")
+    add_overwrite(parser)
     parser.add_argument(
         "--data", metavar="FILE", help="the rows of the fit: adds the quality"
     )
@@ -41,6 +43,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     """Read, ask, and print."""
     if arguments.output:
         to_be_written(arguments.output, (".html",))
+        check_outputs(arguments, {"-o": arguments.output}, arguments.model)
     if arguments.gain and not arguments.data:
         raise UsageError("--gain needs --data: a graph helps, or not, to tell of X")
     with console.stage("reading", f"reading {arguments.model}"):

@@ -10,6 +10,7 @@ import graphfold
 from graphfold.cli.arguments import Parser, add_labels, add_pairs, add_verb, count
 from graphfold.cli.models import named_path, pairs_of, read_columns
 from graphfold.cli.output import Console
+from graphfold.cli.outputs import add_overwrite, check_outputs
 from graphfold.cli.sources import (
     Embeddings,
     read_embeddings,
@@ -37,6 +38,7 @@ def add(commands: Any) -> Parser:
     parser.add_argument(
         "-o", "--output", default="map.html", metavar="FILE", help="default map.html"
     )
+    add_overwrite(parser)
     add_labels(parser, "--data")
     parser.add_argument(
         "--text", metavar="FILE[:COLUMN]", help="shown on the card, and searched"
@@ -62,6 +64,7 @@ def add(commands: Any) -> Parser:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Read, and write the page."""
     to_be_written(arguments.output, (".html",))
+    check_outputs(arguments, {"-o": arguments.output})
     with console.stage("reading", f"reading {', '.join(arguments.embeddings)}"):
         shown = read_embeddings(arguments.embeddings)
         more = _beside(arguments, shown)

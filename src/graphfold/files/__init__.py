@@ -7,12 +7,14 @@ text           columns of csv and tsv files, read fast; bad cells named by line
 arrays         npy, npz, mtx
 matrix_market  what a mtx file claims, before SciPy believes it
 graphml        XML without tricks, before networkx sees it
-annotated      h5ad, zarr
+annotated      h5ad, zarr: the parts that are asked for
+copies         h5ad, zarr: copies with an embedding
 tables         ``read_table``: numbers, names of rows, columns set aside
 graphs         ``read_graph``: edge lists, matrices, graphml, obsp
 pairs          ``read_pairs``, ``read_links``: must-link and cannot-link
 columns        ``read_column``: classes or texts, one for each row
 writing        ``write_table``
+ours           whether a file was written by graphfold
 partitions     ``read_parts``, ``write_parts``: tables that Dask's workers read, write
 edge_parts     ``read_graph_for_parts``: graphs for such tables
 pieces         row groups of parquet files

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold import sparse_parts
+from graphfold.allowance import most_for
 from graphfold.archives import Archive, PickledError, claim_of
 from graphfold.check import some_of
 from graphfold.errors import FileError
@@ -20,6 +21,8 @@ from graphfold.files.paths import Place, reading
 
 #: files beyond this many bytes stay on disk, and are read by blocks of rows
 STAYS_ON_DISK = 2**28
+#: bytes of an entry of a sparse matrix
+_ENTRY = 12
 _NAMES = ("X", "embedding")
 _SPARSE = {"format", "shape", "data"}
 
@@ -45,7 +48,7 @@ def filled_in(matrix: Any, where: Any) -> Any:
     """A matrix without gaps; a sparse one only if it is not nearly all gaps."""
     if not sp.issparse(matrix):
         return matrix
-    if math.prod(matrix.shape) > max(2**27, 1000 * matrix.nnz):
+    if 8 * math.prod(matrix.shape) > most_for(_ENTRY * matrix.nnz):
         raise FileError(
             f"{where} must hold a table that fits into memory when it is filled in; it "
             f"is {' x '.join(map(str, matrix.shape))} with {matrix.nnz} entries"

@@ -131,9 +131,9 @@ def _pick(place: Place, names: list[str], wanted: str | None) -> tuple[int, bool
 def _of_annotated(place: Place) -> Column:
     adata = annotated.open_annotated(place)
     if adata is None:
-        values: Any = np.asarray(annotated.array_in(place)).ravel()
+        values: Any = annotated.read_array(place).ravel()
         return Column(place.key or place.path.stem, values, None)
     wanted = (place.key or "").removeprefix("obs/")
-    name = chosen(list(adata.obs.columns), wanted, place.path, "obs column")
-    values = text.typed(adata.obs[name].astype(object).to_numpy())
-    return Column(name, values, np.asarray(adata.obs_names).astype(str))
+    name = chosen(adata.obs_columns, wanted, place.path, "obs column")
+    values = text.typed(adata.obs(name).astype(object).to_numpy())
+    return Column(name, values, adata.obs_names)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from graphfold.allowance import refuse_beyond
 from graphfold.arrays import Array
 from graphfold.check import some_of
 from graphfold.errors import FileError, LabelError, UnknownRowsWarning, warn
@@ -29,6 +30,8 @@ from graphfold.graphs import Graph
 from graphfold.graphs.labels import LabelIndex, as_labels
 
 _SOURCE = ("source", "src", "from", "u", "node1")
+#: bytes that reading an edge takes, between rows known by number and by name
+_EDGE, _NAMED_EDGE = 100, 600
 _TARGET = ("target", "dst", "to", "v", "node2")
 
 
@@ -53,8 +56,8 @@ def read_graph(
                 f"--graph {path} names a matrix of the data file, which must be h5ad "
                 f"or an annotated zarr store; got {table.source}"
             )
-        found = annotated.matrix_in(table.annotated, str(path), table.source)
-        return _from_matrix(found, rows, path)
+        found = table.annotated.matrix(str(path))
+        return _from_matrix(found, rows, path, table.annotated.size)
     place = existing(path, GRAPHS)
     with reading(place, place.suffix):
         return _of_file(place, rows)
@@ -66,7 +69,7 @@ def _of_file(place: Place, rows: _Rows) -> Graph:
     if place.suffix == ".graphml":
         return _of_graphml(place, rows)
     if place.suffix in MATRICES:
-        return _from_matrix(read_matrix(place), rows, place)
+        return _from_matrix(read_matrix(place), rows, place, place.size)
     if place.suffix == ".parquet":
         tails, heads, weights = _of_parquet(place)
     else:
@@ -152,12 +155,13 @@ def _as_words(found: Array, labels: Array, where: Any) -> Array:
 # -- each format ----------------------------------------------------------------------
 
 
-def _from_matrix(matrix: Any, rows: _Rows, where: Any) -> Graph:
+def _from_matrix(matrix: Any, rows: _Rows, where: Any, size: int) -> Graph:
     shape, n = tuple(getattr(matrix, "shape", ())), rows.n
     if shape == (n, n):
         labels = rows.labels if rows.complete else None  # else by position
         return Graph(sp.csr_array(matrix), nodes=labels)
     if len(shape) == 2 and shape[1] in (2, 3):
+        _refuse_many_edges(shape[0], rows, size)
         edges = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
         weights = edges[:, 2].astype(float) if shape[1] == 3 else None
         return _from_ends(edges[:, 0], edges[:, 1], weights, rows, where)
@@ -167,15 +171,24 @@ def _from_matrix(matrix: Any, rows: _Rows, where: Any) -> Graph:
     )
 
 
+def _refuse_many_edges(count: int, rows: _Rows, size: int) -> None:
+    """A list of edges takes far more than its bytes: names, positions, their order."""
+    texts = rows.labels is not None and rows.labels.dtype.kind in "UO"
+    refuse_beyond(
+        count * (_NAMED_EDGE if texts else _EDGE),
+        size,
+        "save it without compression, or list the edges in a csv file",
+    )
+
+
 def _of_annotated(place: Place, rows: _Rows) -> Graph:
     adata = annotated.open_annotated(place)
     if adata is None:
-        return _from_matrix(np.asarray(annotated.array_in(place)), rows, place)
-    key = place.key or "obsp/connectivities"
-    matrix = annotated.matrix_in(adata, key, place.path)
+        return _from_matrix(annotated.read_array(place), rows, place, place.size)
+    matrix = adata.matrix(place.key or "obsp/connectivities")
     if rows.labels is None:
-        return _from_matrix(matrix, rows, place)
-    own = np.asarray(adata.obs_names).astype(str)
+        return _from_matrix(matrix, rows, place, adata.size)
+    own = adata.obs_names
     edges = sp.triu(sp.csr_array((matrix + matrix.T) / 2)).tocoo()
     ends = own[edges.row], own[edges.col]
     return _from_ends(*ends, edges.data, rows, place)

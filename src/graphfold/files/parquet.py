@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphfold.archives import refuse_bomb
+from graphfold.allowance import refuse_beyond
 from graphfold.files.paths import Place, optional
+
+#: bytes of a number in Arrow's table, in the frame and in the array made of it
+_NUMBER = 24
 
 
 def read_frame(place: Place) -> Any:
@@ -19,8 +22,8 @@ def read_frame(place: Place) -> Any:
         claim = file.metadata
         # texts take more, but a reference each at least
         numbers = claim.num_rows * claim.num_columns
-    refuse_bomb(
-        8 * numbers,
+    refuse_beyond(
+        _NUMBER * numbers,
         place.path.stat().st_size,
         "write it with compression=None, use_dictionary=False, or embed it with Dask",
     )

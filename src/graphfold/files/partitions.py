@@ -17,6 +17,7 @@ from graphfold.distributed.running import values
 from graphfold.distributed.tasks import task
 from graphfold.errors import FileError
 from graphfold.files import annotated, text
+from graphfold.files.ours import MARK, NAME
 from graphfold.files.paths import PathLike, Place, optional, place_of, to_be_written
 from graphfold.files.pieces import (
     Columns,
@@ -269,7 +270,13 @@ def _fill_zarr(folder: str, blocks: Tall, d: int, dtype: Any) -> None:
     rows = max(blocks.sizes)
     full, rest = divmod(blocks.n, rows)
     blocks = resized(blocks, (rows,) * full + ((rest,) if rest else ()))
-    zarr.create_array(folder, shape=(blocks.n, d), chunks=(rows, d), dtype=dtype)
+    zarr.create_array(
+        folder,
+        shape=(blocks.n, d),
+        chunks=(rows, d),
+        dtype=dtype,
+        attributes={MARK: NAME},
+    )
     tasks = [
         task(_write_chunk, block, folder, int(start))
         for block, start in zip(blocks.blocks, blocks.starts[:-1], strict=True)

@@ -37,6 +37,14 @@ class Place(NamedTuple):
         """Whether it is a text file in gzip's format."""
         return self.path.suffix.lower() == ".gz"
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file, or of all files of a folder."""
+        if not self.path.is_dir():
+            return self.path.stat().st_size
+        files = (file for file in self.path.rglob("*") if file.is_file())
+        return sum(file.stat().st_size for file in files)
+
     def __str__(self) -> str:
         return str(self.path) if self.key is None else f"{self.path}:{self.key}"
 
@@ -98,8 +106,13 @@ def reading(place: Any, kind: str) -> Iterator[None]:
     """Whatever a library says of a broken file becomes one sentence."""
     try:
         yield
-    except (GraphfoldError, MemoryError, ImportError):
+    except (GraphfoldError, ImportError):
         raise
+    except MemoryError:
+        raise FileError(
+            f"{place} takes more memory than there is: read it where there is more, "
+            "or leave out rows or columns"
+        ) from None
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         cause = some_of(lines[:1]) or type(error).__name__

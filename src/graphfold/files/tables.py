@@ -32,7 +32,7 @@ class Table(NamedTuple):
     """Numbers, names of rows and columns if there are any, and columns set aside.
 
     ``extra`` are the columns that were asked for by name, or that hold words;
-    ``source`` the file, ``annotated`` what anndata has made of it, if it has.
+    ``source`` the file, ``annotated`` the other parts of an annotated one.
     """
 
     X: Any
@@ -160,15 +160,14 @@ def _of_annotated(place: Place, aside: Sequence[str], words: bool) -> Table:
             raise FileError(f"{place} has no columns beside its array; got {aside[0]}")
         return Table(annotated.array_in(place), None, None)
     key = place.key
-    if key is None and words and annotated.KEY in adata.obsm:
+    if key is None and words and annotated.KEY in adata.names_in("obsm"):
         key = f"obsm/{annotated.KEY}"
-    X = annotated.matrix_in(adata, key, place.path)
-    listed = list(adata.obs.columns)
+    listed = adata.obs_columns
     taken = listed if words else [chosen(listed, n, place, "obs column") for n in aside]
-    extra = {name: _of_obs(adata.obs[name]) for name in taken}
-    labels = np.asarray(adata.obs_names).astype(str)
-    columns = list(adata.var_names) if key in (None, "X") else None
-    return Table(X, labels, columns, extra, annotated=adata)
+    X = adata.matrix(key)
+    extra = {name: _of_obs(adata.obs(name)) for name in taken}
+    columns = adata.var_names.tolist() if key in (None, "X") else None
+    return Table(X, adata.obs_names, columns, extra, annotated=adata)
 
 
 def _of_obs(series: Any) -> Array:

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from graphfold.archives import DEFLATE, RATIO, UNPACKED
+from graphfold.allowance import TIMES, most_for
+from graphfold.archives import DEFLATE
 from graphfold.arrays import Array
 from graphfold.check import shown
 from graphfold.errors import FileError
@@ -31,6 +32,9 @@ MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>")
 #: characters of a line, and columns
 LONGEST_LINE = 2**25
 MOST_COLUMNS = 2**20
+#: bytes of memory that a byte of text takes, and that pyarrow takes for a column
+OF_TEXT = 8
+OF_COLUMN = 2**13
 
 
 class Peek(NamedTuple):
@@ -136,6 +140,8 @@ def _by_pyarrow(
         from pyarrow import float64, string
     except ImportError:
         return None
+    if OF_COLUMN * width > most_for(place.size):
+        return None
     names = [str(i) for i in range(width)]
     kinds = {n: string() if int(n) in words else float64() for n in names}
     _refuse_bomb(place)
@@ -145,11 +151,14 @@ def _by_pyarrow(
         arrow.ParseOptions(delimiter=TEXT[place.suffix], newlines_in_values=True),
         arrow.ConvertOptions(column_types=kinds, null_values=list(MISSING)),
     )
-    found = {i: table.column(names[i]) for i in range(width)}
-    numbers = [found[i].to_numpy() for i in found if i not in words]
+    of_numbers = [i for i in range(width) if i not in words]
+    # column by column into one array: the table is held twice, not three times
+    numbers = np.empty((table.num_rows, len(of_numbers)))
+    for position, i in enumerate(of_numbers):
+        numbers[:, position] = table.column(i).to_numpy()
     return Sheet(
-        np.column_stack(numbers) if numbers else np.empty((table.num_rows, 0)),
-        as_words({i: found[i].to_pylist() for i in words}, place),
+        numbers,
+        as_words({i: table.column(i).to_pylist() for i in words}, place),
     )
 
 
@@ -239,7 +248,7 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, place: Place):
         self._place = place
-        self._most = max(UNPACKED, RATIO * place.path.stat().st_size)
+        self._most = most_for(place.size) // OF_TEXT
         self._stream = gzip.open(place.path, "rb")  # noqa: SIM115 (closed with it)
 
     def readable(self) -> bool:
@@ -250,8 +259,9 @@ class _Unpacked(io.RawIOBase):
         self._most -= count
         if self._most < 0:
             raise FileError(
-                f"{self._place} unpacks to more than {RATIO} times its size: if that "
-                "is meant, unpack it with gunzip and name the file that comes out"
+                f"{self._place} unpacks to more than {TIMES // OF_TEXT} times its "
+                "size: if that is meant, unpack it with gunzip and name the file that "
+                "comes out"
             )
         return count
 
@@ -270,7 +280,7 @@ def _refuse_bomb(place: Place) -> None:
 
     pyarrow unpacks by itself; an older one waits for ever where a stream of ours fails.
     """
-    if place.compressed and place.path.stat().st_size * DEFLATE > UNPACKED:
+    if place.compressed and DEFLATE * place.size > most_for(place.size) // OF_TEXT:
         with unpacking(place) as stream:
             while stream.read(2**20):
                 pass

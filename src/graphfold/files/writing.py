@@ -11,7 +11,8 @@ import numpy as np
 import scipy.io
 
 from graphfold.arrays import Array
-from graphfold.files import annotated
+from graphfold.files import copies
+from graphfold.files.ours import NAME
 from graphfold.files.paths import TEXT, PathLike, Place, optional, to_be_written
 from graphfold.files.tables import Table
 from graphfold.replacing import write_atomically
@@ -50,12 +51,12 @@ def write_table(
             frame[name] = values
         write_atomically(path, lambda stream: frame.to_parquet(stream, index=False))
     elif place.suffix == ".mtx":
-        write_atomically(path, lambda stream: scipy.io.mmwrite(stream, Z))
+        write_atomically(path, lambda stream: scipy.io.mmwrite(stream, Z, NAME))
     elif place.suffix == ".h5ad":
         source, adata = (table.source, table.annotated) if table else (None, None)
-        annotated.write_h5ad(place, Z, labels, source, adata)
+        copies.write_h5ad(place, Z, labels, source, adata)
     else:
-        annotated.write_zarr(place, Z, table.annotated if table else None)
+        copies.write_zarr(place, Z, table.annotated if table else None)
 
 
 def _text(

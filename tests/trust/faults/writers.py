@@ -124,6 +124,7 @@ def embed(kind, folder, which):
     words = ["embed", str(data), "-o", f"{folder}/out.{kind}", "--components", "2"]
     words += ["--kernel", "rbf" if which == OLD else "linear", "--quiet"]
     words += ["--model", f"{folder}/out.model.npz", "--map", f"{folder}/out.html"]
+    words.append("--overwrite")  # an npy file has no mark
     code, errors = command(words)
     if code != 0:
         raise CommandFailed(f"{code} {errors}")

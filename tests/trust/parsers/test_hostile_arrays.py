@@ -8,7 +8,7 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from graphfold import archives
+from graphfold import allowance
 from graphfold.errors import FileError
 from graphfold.files import read_table
 from graphfold.files.arrays import filled_in
@@ -33,7 +33,7 @@ def test_an_array_that_claims_what_it_has_not_is_refused(content, read, refused)
 
 def test_a_bomb_of_zeros_is_refused_with_the_way_out(refused, monkeypatch):
     content = npy(shape=f"({2**21},)", payload=bytes(2**24))
-    monkeypatch.setattr(archives, "UNPACKED", 2**20)
+    monkeypatch.setattr(allowance, "FREE", 2**21)
     said = refused("data.npz", zip_with_claims("X.npy", content))
     assert "save it with numpy.savez, which does not compress" in said
 

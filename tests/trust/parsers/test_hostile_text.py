@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from graphfold import allowance
 from graphfold.files import read_graph, read_table
 from graphfold.files import text as text_files
 from tests.trust.parsers.readers import (
@@ -55,7 +56,7 @@ def test_line_breaks_of_all_systems_may_be_mixed(tmp_path):
 def test_a_gzip_bomb_is_refused_with_the_way_out(without_pyarrow, refused, monkeypatch):
     if without_pyarrow:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setattr(text_files, "UNPACKED", 2**16)
+    monkeypatch.setattr(allowance, "FREE", 2**19)
     content = gzip.compress(b"x,y\n" + b"1,2\n" * 2**16)
     said = refused("data.csv.gz", content)
     assert "unpack it with gunzip" in said

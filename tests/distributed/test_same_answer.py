@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.linalg import subspace_angles
 
 from graphfold import (
@@ -33,6 +34,7 @@ from tests.distributed.problems import (
     weighted_graph,
     working_on,
 )
+from tests.helpers import dense_laplacian
 
 X = two_clouds()
 EDGES, GRAPH = weighted_graph(X)
@@ -233,3 +235,17 @@ def test_two_worker_processes(workers):
     other = on_workers(rows, edge_table(EDGES, 4))
     assert largest_gap(other.embedding_.compute(), one.embedding_) < 1e-6
     assert largest_gap(other.transform(rows).compute(), one.embedding_) < 1e-6
+
+
+def test_several_laplacians_report_the_eigenvalues_of_the_formula():
+    graphs = {"near": NeighborGraph(4).build(X), "far": NeighborGraph(9).build(X)}
+    how = {"graph": graphs, "landmarks": 60, "normalize": False, "graph_strength": 0.5}
+    one = GraphKernelPCA(2, refine=False, **how).fit(X)
+    other = GraphKernelPCA(2, **how).fit(chunked(X, (100, 250, 250)))
+    assert_allclose(other.eigenvalues_, one.eigenvalues_, rtol=1e-6)
+    energies = np.square(one.embedding_).sum(axis=0)
+    for beta, graph in zip(one.graph_weights_, graphs.values(), strict=True):
+        L = dense_laplacian(graph.to_scipy().toarray(), "normalized")
+        V = one.eigenvectors_
+        energies -= 0.5 * beta * np.einsum("ij,ij->j", V, L @ V)
+    assert_allclose(one.eigenvalues_, energies, rtol=1e-5)

@@ -132,7 +132,9 @@ default="auto"
     graph_names_, graph_weights_ : each graph and its weight
     graph_strength_ : the strength used
     strength_path_ : the scores behind ``graph_strength="auto"``
-    objective_trace_ : tr(V'MV) after each round of learning; it never falls
+    objective_trace_ : tr(V'MV) after each round of learning; it never falls. Of
+        several graphs with R = -L it is that of R = b I - L, b a bound of the
+        eigenvalues of L: see ``docs/learning.md``
     graph_ : the graph of the rows of the fit, a dict of several, or None
     n_graph_components_ : its number of connected components
     axis_report_ : eigengaps, how far each axis may turn, interchangeable axes

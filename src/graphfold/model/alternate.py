@@ -106,7 +106,7 @@ def alternate(
             loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
             pairs = problem.solve(d, **how, tol=asked if converged else loose)
             how["start"] = pairs.start
-            trace.append(float(pairs.values.sum(dtype=np.float64)))
+            trace.append(objective_of(problem, pairs))
             stopped = told(f"objective {trace[-1]:.8g}")
             stopped |= on_round is not None and bool(on_round(number, trace[-1]))
             if converged or stopped or number == max_rounds:
@@ -126,6 +126,16 @@ def alternate(
             problem = problem.with_weights(theta, beta)
     assert pairs is not None
     return Alternation(problem, pairs, np.array(trace), converged)
+
+
+def objective_of(problem: Problem, pairs: Eigenpairs) -> float:
+    """tr(V'MV) at a solution, the shifts of the graph terms included.
+
+    With them the objective never falls while weights are learned: without them it is
+    that of another problem, whose best weights of penalties would be zero.
+    """
+    d = min(pairs.vectors.shape[1], problem.room)
+    return float(pairs.values.sum(dtype=np.float64)) + d * problem.shift
 
 
 def _on_the_ball(weights: Array, norm: float) -> Array:
@@ -158,5 +168,5 @@ def _next_weights(
 def solved(problem: Problem, d: int, **how: Any) -> Alternation:
     """A problem whose weights stay as they are, in the same words."""
     pairs = problem.solve(d, **how)
-    trace = np.array([pairs.values.sum(dtype=np.float64)])
+    trace = np.array([objective_of(problem, pairs)])
     return Alternation(problem, pairs, trace, pairs.converged)

@@ -70,6 +70,10 @@ class Term:
             shifted = Diagonal(numbers, name=f"{self.shift:.4g} I") + self.base
         return shifted if self.factor == 1 else self.factor * shifted
 
+    def formula(self) -> str:
+        """The term as the formula has it, without the shift that learning needs."""
+        return replace(self, shift=0.0).operator.describe()
+
     def of_size_one(self) -> Self:
         """The same term measured in its own size, so that all terms speak alike."""
         return self.times(1.0 / self.size)
@@ -82,8 +86,8 @@ class Term:
     def lifted_above_zero(self) -> Self:
         """b I - L in the place of -L: no trace is negative, so a weight can be learned.
 
-        b is the certified bound of the spectrum. At equal weights the eigenvectors
-        stay what they are; the eigenvalues move by a constant.
+        b is the certified bound of the spectrum. For given weights the eigenvectors
+        are those of -L. :class:`Problem` subtracts the shift from its eigenvalues.
         """
         lowest = self.base.bounds()[0]
         return replace(self, shift=max(0.0, -lowest) if np.isfinite(lowest) else 0.0)

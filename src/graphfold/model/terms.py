@@ -274,7 +274,7 @@ def in_precision(laplacian: Laplacian, dtype: Any) -> Sparse:
 
 def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:
     return ResponseError(
-        f"response {response!r} has a jump or a pole, so it needs the whole "
+        f"response {response!r} has a jump, a pole or a root, so it needs the whole "
         f"eigenbasis, which is computed up to {LARGEST_BASIS} nodes; the graph "
         f"has {laplacian.n}: "
         "use a smooth response, or Bandlimited"

@@ -172,7 +172,7 @@ class RandomWalk(Response):
         return self._distance(eigenvalues) ** float(self.p)
 
     def _distance(self, eigenvalues: Array) -> Array:
-        """a - lambda; at least 0 where p has a fraction, which rounding may undercut."""
+        """a - lambda, not below 0 by rounding where p has a fraction."""
         distance = float(self.a) - eigenvalues
         return distance if float(self.p).is_integer() else np.maximum(distance, 0.0)
 

@@ -18,7 +18,7 @@ from graphfold import (
     responses,
 )
 from graphfold.datasets import load_digits, load_mnist
-from graphfold.errors import LandmarksChosenWarning
+from graphfold.errors import GraphfoldError, LandmarksChosenWarning
 from tests.conftest import real
 from tests.distributed.problems import (
     chunked,
@@ -249,3 +249,14 @@ def test_several_laplacians_report_the_eigenvalues_of_the_formula():
         V = one.eigenvectors_
         energies -= 0.5 * beta * np.einsum("ij,ij->j", V, L @ V)
     assert_allclose(one.eigenvalues_, energies, rtol=1e-5)
+
+
+def test_weights_start_where_they_are_told():
+    how = {"graph": {"one": PLAIN, "other": OTHER}, "landmarks": 60}
+    for weights in ([1, 0], {"one": 1, "other": 3}, [[1, 0], [0, 1]]):
+        one = GraphKernelPCA(2, refine=False, weights=weights, **how).fit(X)
+        other = GraphKernelPCA(2, weights=weights, **how)
+        other.fit(chunked(X, (100, 250, 250)))
+        assert_allclose(other.graph_weights_, one.graph_weights_, atol=1e-5)
+    with pytest.raises(GraphfoldError, match="got none for 'other'"):
+        GraphKernelPCA(2, weights={"one": 1}, **how).fit(chunked(X, (300, 300)))

@@ -71,8 +71,13 @@ class GraphKernelPCA(StreamedEmbedding):
         Measure strengths in the size of the data, several kernels in their trace and
         several graphs in their size. False is the paper's letter: ``graph_strength``
         is the gamma of M, and kernels and graphs are summed as they are.
-    weights : {"learn", "equal"}, default="learn"
-        Weights of several kernels and of several graphs.
+    weights : {"learn", "equal"}, int, array, dict, or list of these, default="learn"
+        Weights of several kernels and of several graphs. "learn" starts from equal
+        weights. An array (a number for each kernel where there are several, then for
+        each graph where there are several) or a dict of numbers by their names is
+        where learning starts; only ratios count. Learning finds a local optimum: a
+        list of starts, or a number of them (equal weights, then random ones), keeps
+        that of the largest objective.
     weight_norm : float, default=2.0
         Learned weights have unit p-norm. 2 is the paper's ball; nearer to 1 is
         sharper, 1 keeps a single kernel and a single graph.
@@ -176,7 +181,7 @@ default="auto"
         laplacian: str = "normalized",
         graph_strength: float | str = 1.0,
         normalize: bool = True,
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         center: bool = True,
         scaling: str = "eigenvalue",

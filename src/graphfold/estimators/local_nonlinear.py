@@ -138,7 +138,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         laplacian: str = "normalized",
         graph_strength: float | str = 1.0,
         normalize: bool = True,
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         scaling: str = "eigenvalue",
         solver: str = "auto",

@@ -90,7 +90,7 @@ max_memory, ... :
         must_link_strength: float = 0.5,
         cannot_link_strength: float = 0.5,
         normalize: bool = True,
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         center: bool = True,
         scaling: str = "eigenvalue",

@@ -4,12 +4,13 @@ The objective is tr(V' M V) with M = sum theta K + gamma sum beta R. For given w
 its maximiser is the top of M; for given V it is linear in the weights, so that on the
 unit ball of the p-norm the best weights are powers of the shares t = tr(V'K_qV). Each
 half-step is exact, so the objective never falls. gamma is held: recomputed in every
-round it would change what is maximised.
+round it would change what is maximised. It is that of equal weights wherever learning
+starts, so that starts can be compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +127,28 @@ def alternate(
             problem = problem.with_weights(theta, beta)
     assert pairs is not None
     return Alternation(problem, pairs, np.array(trace), converged)
+
+
+def best_of_starts(
+    problem: Problem, d: int, *, starts: Sequence[tuple[Array, Array]], **how: Any
+) -> Alternation:
+    """The best of the alternations that start from some weights, by its objective.
+
+    The alternation climbs to a local maximum, which depends on where it starts. Of
+    those that are equal but for rounding the first is kept.
+    """
+    best: Alternation | None = None
+    for theta, beta in starts:
+        found = alternate(problem.with_weights(theta, beta), d, **how)
+        if best is None or _is_better(found, best):
+            best = found
+    assert best is not None
+    return best
+
+
+def _is_better(found: Alternation, best: Alternation) -> bool:
+    known = float(best.objective_trace[-1])
+    return float(found.objective_trace[-1]) > known + 1e-9 * abs(known)
 
 
 def objective_of(problem: Problem, pairs: Eigenpairs) -> float:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from graphfold.arrays import Array, signs_of_columns
+from graphfold.model.inverse import warn_of_null_directions
 from graphfold.model.terms import Term
 from graphfold.operators import Centered, Dense, Sum, SymmetricOperator, fused
 from graphfold.operators.algebra import without_mean
@@ -181,6 +182,8 @@ class Problem:
         how = {**how, "start": self.start(how.get("start"))}
         how |= {"name": "solving", "stoppable": True}
         pairs = top_eigenpairs(self.operator(), min(d, room), avoid=trivial, **how)
+        if any(term.null for term in self.kernels):
+            pairs = self._null_last(pairs, min(d, room), avoid=trivial, **how)
         if self.shift:
             pairs = replace(
                 pairs,
@@ -197,6 +200,33 @@ class Problem:
             )
         signs = signs_of_columns(pairs.vectors).astype(pairs.vectors.dtype)
         return replace(pairs, vectors=pairs.vectors * signs)
+
+    def _null_last(self, pairs: Eigenpairs, d: int, **how: Any) -> Eigenpairs:
+        """The first d pairs of one kernel -A in the order of its pseudo-inverse.
+
+        Null vectors of A are last: more pairs are found in their place.
+        """
+        operator, level = self.operator(), self.kernels[0].null
+        while True:
+            null = -operator.energies(pairs.vectors) <= level
+            n_null, found = int(null.sum()), len(null)
+            wanted = min(self.room, 2 * found if null.all() else d + n_null)
+            if n_null == 0 or wanted <= found:
+                break
+            how["start"] = pairs.start
+            pairs = top_eigenpairs(operator, wanted, **how)
+        if n_null == 0:
+            return pairs
+        warn_of_null_directions(n_null)
+        order = np.argsort(null, kind="stable")
+        next_value = pairs.values[order[d]] if d < found else np.nan
+        return replace(
+            pairs,
+            values=pairs.values[order[:d]],
+            vectors=pairs.vectors[:, order[:d]],
+            residuals=pairs.residuals[order[:d]],
+            next_value=float(next_value),
+        )
 
     def objective(self, V: Array) -> float:
         """tr(V' M V), the shifts of the graph terms included."""

@@ -50,7 +50,8 @@ class Term:
 
     ``size`` is c(R) for a graph term: strength is measured in it. ``is_laplacian``
     marks base = -L, whose extension to new points is exact in their edges. ``start``
-    are its top directions, where they are known.
+    are its top directions, where they are known. ``null`` is set where base = -A stands
+    for the pseudo-inverse of A: energies up to it are those of null vectors of A.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Term:
     factor: float = 1.0
     shift: float = 0.0
     start: Array | None = None
+    null: float = 0.0
 
     @property
     def operator(self) -> SymmetricOperator:
@@ -135,7 +137,7 @@ def inverse_term(
     """K = (T'T)^+ as a term, its top directions found on the way."""
     rng = np.random.default_rng(0) if rng is None else rng
     operator, start = inverse.kernel_of(T, n_components, rng)
-    return Term(name, operator, start=start)
+    return Term(name, operator, start=start if start.shape[1] else None)
 
 
 def kernel_terms(

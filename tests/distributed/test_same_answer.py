@@ -260,3 +260,19 @@ def test_weights_start_where_they_are_told():
         assert_allclose(other.graph_weights_, one.graph_weights_, atol=1e-5)
     with pytest.raises(GraphfoldError, match="got none for 'other'"):
         GraphKernelPCA(2, weights={"one": 1}, **how).fit(chunked(X, (300, 300)))
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        responses.Bandlimited(5, 0.5),
+        responses.RandomWalk(2.0, 0),
+        responses.RandomWalk(3.0, 1.5),
+    ],
+    ids=repr,
+)
+def test_all_parameters_of_the_paper_are_the_same_on_workers(response):
+    how = {"graph": PLAIN, "landmarks": 60, "response": response}
+    one = GraphKernelPCA(2, refine=False, **how).fit(X)
+    other = GraphKernelPCA(2, **how).fit(chunked(X, (100, 250, 250)))
+    assert largest_gap(other.embedding_, one.embedding_) < 1e-5

@@ -110,6 +110,10 @@ class UnderdeterminedWarning(GraphfoldWarning):
     """Fewer equations than coefficients: the penalty chooses among many answers."""
 
 
+class NullDirectionsWarning(GraphfoldWarning):
+    """Directions that neighbours reconstruct exactly; a pseudo-inverse drops them."""
+
+
 class DriftWarning(GraphfoldWarning):
     """The newest rows of a stream are not like those that the landmarks have seen."""
 

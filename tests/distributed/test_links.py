@@ -61,6 +61,35 @@ def test_pairs_by_number_with_and_without_classes():
     compare(CODES, da.from_array(CODES, chunks=600), graph=PLAIN, **PAIRS)
 
 
+@pytest.mark.parametrize("kind", ["normalized", "combinatorial"])
+def test_pairs_without_closure_with_and_without_classes(kind):
+    how = {"closure": False, "laplacian": kind}
+    # one row without a label and one with it, in pairs that share rows
+    labelled = np.flatnonzero(CODES >= 0)
+    more = [(FREE[0], labelled[0]), (labelled[0], labelled[1])]
+    more = [p for p in more if CODES[p[0]] < 0 or CODES[p[0]] == CODES[p[1]]]
+    pairs = PAIRS | {"must_link": PAIRS["must_link"] + more}
+    compare(None, None, **how, **PAIRS)
+    compare(CODES, da.from_array(CODES, chunks=130), **how, **pairs)
+    last = int(np.flatnonzero(CODES == 3)[0])
+    alone = np.where(np.arange(600) == last, 3, np.where(CODES == 3, -1, CODES))
+    # a class whose only row is named by a pair
+    asked = {"must_link": [(last, int(FREE[0]))]}
+    compare(alone, da.from_array(alone, chunks=130), **how, **asked)
+
+
+def test_without_closure_only_a_pair_in_both_is_refused():
+    rows = chunked(X, (300, 300))
+    chain = {"must_link": [(FREE[0], FREE[1]), (FREE[1], FREE[2])]}
+    apart = {"cannot_link": [(FREE[0], FREE[2])]}
+    with pytest.raises(ConstraintError, match="must be together and apart"):
+        fitted(rows, None, **chain, **apart)
+    fitted(rows, None, closure=False, **chain, **apart)
+    apart = {"cannot_link": [(FREE[1], FREE[0])]}
+    with pytest.raises(ConstraintError, match="must be together and apart"):
+        fitted(rows, None, closure=False, **chain, **apart)
+
+
 def test_pairs_by_label():
     pairs = [("row 0", "row 1"), ("row 7", "nobody")]
     model = compare(None, None, names(600), must_link=pairs)

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.linalg import subspace_angles
 
 from graphfold import (
@@ -17,7 +18,7 @@ from graphfold import (
     responses,
 )
 from graphfold.datasets import load_digits, load_mnist
-from graphfold.errors import LandmarksChosenWarning
+from graphfold.errors import GraphfoldError, LandmarksChosenWarning
 from tests.conftest import real
 from tests.distributed.problems import (
     chunked,
@@ -33,6 +34,7 @@ from tests.distributed.problems import (
     weighted_graph,
     working_on,
 )
+from tests.helpers import dense_laplacian
 
 X = two_clouds()
 EDGES, GRAPH = weighted_graph(X)
@@ -233,3 +235,44 @@ def test_two_worker_processes(workers):
     other = on_workers(rows, edge_table(EDGES, 4))
     assert largest_gap(other.embedding_.compute(), one.embedding_) < 1e-6
     assert largest_gap(other.transform(rows).compute(), one.embedding_) < 1e-6
+
+
+def test_several_laplacians_report_the_eigenvalues_of_the_formula():
+    graphs = {"near": NeighborGraph(4).build(X), "far": NeighborGraph(9).build(X)}
+    how = {"graph": graphs, "landmarks": 60, "normalize": False, "graph_strength": 0.5}
+    one = GraphKernelPCA(2, refine=False, **how).fit(X)
+    other = GraphKernelPCA(2, **how).fit(chunked(X, (100, 250, 250)))
+    assert_allclose(other.eigenvalues_, one.eigenvalues_, rtol=1e-6)
+    energies = np.square(one.embedding_).sum(axis=0)
+    for beta, graph in zip(one.graph_weights_, graphs.values(), strict=True):
+        L = dense_laplacian(graph.to_scipy().toarray(), "normalized")
+        V = one.eigenvectors_
+        energies -= 0.5 * beta * np.einsum("ij,ij->j", V, L @ V)
+    assert_allclose(one.eigenvalues_, energies, rtol=1e-5)
+
+
+def test_weights_start_where_they_are_told():
+    how = {"graph": {"one": PLAIN, "other": OTHER}, "landmarks": 60}
+    for weights in ([1, 0], {"one": 1, "other": 3}, [[1, 0], [0, 1]]):
+        one = GraphKernelPCA(2, refine=False, weights=weights, **how).fit(X)
+        other = GraphKernelPCA(2, weights=weights, **how)
+        other.fit(chunked(X, (100, 250, 250)))
+        assert_allclose(other.graph_weights_, one.graph_weights_, atol=1e-5)
+    with pytest.raises(GraphfoldError, match="got none for 'other'"):
+        GraphKernelPCA(2, weights={"one": 1}, **how).fit(chunked(X, (300, 300)))
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        responses.Bandlimited(5, 0.5),
+        responses.RandomWalk(2.0, 0),
+        responses.RandomWalk(3.0, 1.5),
+    ],
+    ids=repr,
+)
+def test_all_parameters_of_the_paper_are_the_same_on_workers(response):
+    how = {"graph": PLAIN, "landmarks": 60, "response": response}
+    one = GraphKernelPCA(2, refine=False, **how).fit(X)
+    other = GraphKernelPCA(2, **how).fit(chunked(X, (100, 250, 250)))
+    assert largest_gap(other.embedding_, one.embedding_) < 1e-5

@@ -19,7 +19,12 @@ from graphfold import (
     NeighborGraph,
     kernels,
 )
-from graphfold.errors import GraphfoldError, UnderdeterminedWarning
+from graphfold.errors import (
+    GraphfoldError,
+    NullDirectionsWarning,
+    UnderdeterminedWarning,
+    WeakSpectrumWarning,
+)
 from tests.helpers import assert_same_up_to_sign, dense_laplacian, largest_angle
 
 RNG = np.random.default_rng(0)
@@ -676,3 +681,82 @@ def test_a_small_fit_needs_little_memory(rng):
     model = LocalNonlinearEmbedding(2, n_neighbors=8, order=1, max_memory="2MB")
     assert model.plan(X).peak_bytes < 2 * 2**20
     model.fit(X)
+
+
+# -- null vectors of A -------------------------------------------------------------
+
+
+#: rows in the plane, whose neighbours reconstruct them exactly without regularisation
+EXACT = {
+    "plane": {"order": 1, "reg": 0.0},
+    "regression": {
+        "order": 1,
+        "constrained": False,
+        "penalty": "ridge",
+        "alpha": 0.0,
+        "relative": False,
+    },
+}
+
+
+def exact(name, d, form="kernel", graph=None, n=60, **settings):
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    model = LocalNonlinearEmbedding(
+        d,
+        n_neighbors=8,
+        form=form,
+        graph=graph,
+        normalize=False,
+        **EXACT[name],
+        **settings,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnderdeterminedWarning)
+        return model.fit(X), X
+
+
+@pytest.mark.parametrize("d", [1, 4, 56])
+@pytest.mark.parametrize("name", list(EXACT))
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_null_vectors_are_dropped_as_the_pseudo_inverse_does(name, d, with_graph):
+    A = np.eye(60, k=1) + np.eye(60, k=-1)
+    with pytest.warns(NullDirectionsWarning, match="reconstruct 2 directions"):
+        model, _ = exact(name, d, graph=A if with_graph else None)
+    T = np.eye(60) - model.reconstruction_weights_.toarray()
+    M = np.linalg.pinv(T.T @ T, rcond=1e-13, hermitian=True)
+    if with_graph:
+        degrees = A.sum(axis=1)
+        M -= np.eye(60) - A / np.sqrt(np.outer(degrees, degrees))
+        if name == "plane":  # rows of W sum to one, so the problem is centred
+            H = np.eye(60) - 1 / 60
+            M = H @ M @ H
+    values, V = np.linalg.eigh(M)
+    if not with_graph or name != "plane":
+        assert_allclose(model.eigenvalues_, values[::-1][:d], rtol=1e-6, atol=1e-9)
+        assert largest_angle(model.eigenvectors_, V[:, ::-1][:, :d]) < 1e-5
+    elif d < 56:
+        assert_allclose(model.eigenvalues_, values[::-1][:d], rtol=1e-6)
+
+
+def test_the_local_form_keeps_what_is_reconstructed_exactly():
+    model, X = exact("plane", 2, form="local")
+    assert model.reconstruction_error_ < 1e-20
+    assert largest_angle(model.eigenvectors_, X - X.mean(axis=0)) < 1e-6
+
+
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+def test_null_vectors_of_many_rows_are_dropped(solver):
+    with pytest.warns(NullDirectionsWarning):
+        model, _ = exact("plane", 3, n=1200, solver=solver)
+    T = np.eye(1200) - model.reconstruction_weights_.toarray()
+    values, V = np.linalg.eigh(T.T @ T)
+    assert_allclose(model.eigenvalues_, 1 / values[3:6], rtol=1e-5)
+    assert largest_angle(model.eigenvectors_, V[:, 3:6]) < 1e-4
+
+
+def test_where_only_null_vectors_are_left_they_are_last_and_zero():
+    with pytest.warns((NullDirectionsWarning, WeakSpectrumWarning)):
+        model, _ = exact("regression", 60)
+    assert (model.eigenvalues_[:58] > 0).all()
+    assert_allclose(model.eigenvalues_[58:], 0.0)
+    assert_allclose(model.embedding_[:, 58:], 0.0)

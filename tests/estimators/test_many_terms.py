@@ -246,7 +246,7 @@ def test_each_graph_has_its_own_response(points):
     response = {"a": responses.Diffusion(5.0)}
     model = GraphKernelPCA(2, graph=graph, response=response).fit(points)
     assert "a: r(L)" in model.formula_
-    assert "b: 2 I + -1 * L" in model.formula_
+    assert "b: -1 * L" in model.formula_
 
 
 # -- new rows with several graphs ------------------------------------------------------

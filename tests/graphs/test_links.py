@@ -28,10 +28,24 @@ def as_pairs(pairs):
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def made(codes, must=(), cannot=(), names=None):
+def made(codes, must=(), cannot=(), names=None, **how):
     codes = np.asarray(codes)
     names = np.arange(len(codes)) if names is None else np.asarray(names)
-    return class_links(codes, as_pairs(must), as_pairs(cannot), names)
+    return class_links(codes, as_pairs(must), as_pairs(cannot), names, **how)
+
+
+def given_tables(codes, must=(), cannot=()):
+    """Adjacency of what is together and apart, nothing closed, by loops."""
+    n = len(codes)
+    same, apart = np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if i != j and codes[i] >= 0 and codes[j] >= 0:
+                (same if codes[i] == codes[j] else apart)[i, j] = 1.0
+    for table, pairs in ((same, must), (apart, cannot)):
+        for i, j in pairs:
+            table[i, j] = table[j, i] = 1.0
+    return same, apart
 
 
 def assert_same_graph(parts, A, kind):
@@ -122,6 +136,40 @@ def test_an_error_exactly_where_the_loops_find_a_contradiction(asked):
             made(*asked)
     else:
         made(*asked)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
+@given(asked=consistent())
+def test_without_closure_there_are_the_given_pairs_and_classes_alone(kind, asked):
+    links = made(*asked, closure=False)
+    A_same, A_apart = given_tables(*asked)
+    np.fill_diagonal(A_same, 0.0)  # a row and itself are no link
+    assert_same_graph(links.together, A_same, kind)
+    assert_same_graph(links.apart, A_apart, kind)
+    assert_array_equal(links.groups >= 0, asked[0] >= 0)
+
+
+@settings(deadline=None)
+@given(asked=anything())
+def test_without_closure_only_a_pair_in_both_is_refused(asked):
+    same, apart = given_tables(*asked)
+    same += np.eye(len(same))
+    if (same * apart).any():
+        with pytest.raises(ConstraintError, match="contradict"):
+            made(*asked, closure=False)
+    else:
+        made(*asked, closure=False)
+
+
+def test_a_chain_that_closure_would_refuse_is_taken_as_it_is():
+    codes = np.array([-1, -1, -1])
+    asked = codes, [(0, 1), (1, 2)], [(0, 2)]
+    with pytest.raises(ConstraintError, match="0 and 2 must be together and apart"):
+        made(*asked)
+    links = made(*asked, closure=False)
+    assert_same_graph(links.together, given_tables(*asked)[0], "combinatorial")
+    assert_same_graph(links.apart, given_tables(*asked)[1], "combinatorial")
 
 
 @settings(deadline=None)

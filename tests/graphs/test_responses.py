@@ -35,6 +35,37 @@ def test_formulas_of_the_paper():
     assert_allclose(responses.Bandlimited(4, 5.0).r(t), expected)
 
 
+@pytest.mark.parametrize("p", [0, 0.5, 1, 2.5])
+def test_a_walk_has_any_number_of_steps(p):
+    t = LAMBDA
+    assert_allclose(responses.RandomWalk(2.5, p).r(t), (2.5 - t) ** -float(p))
+    assert_allclose(responses.RandomWalk(2.5, p).r_dagger(t), (2.5 - t) ** float(p))
+
+
+def test_a_fraction_of_a_step_is_zero_where_rounding_is_beyond_a():
+    walk = responses.RandomWalk(2.0, 0.5)
+    assert_allclose(walk.r_dagger(np.array([2.0, 2.0 + 1e-12])), [0.0, 0.0])
+
+
+def test_no_step_is_constant_whatever_the_spectrum():
+    for form in ("kernel", "penalty"):
+        walk = responses.RandomWalk(2.0, 0, form=form)
+        walk.check(50.0)
+        assert_allclose(walk.r(np.array([0.0, 2.0, 50.0])), 1.0)
+        assert_allclose(walk.r_dagger(np.array([0.0, 2.0, 50.0])), 1.0)
+
+
+def test_a_band_below_one_favours_the_rest():
+    band = responses.Bandlimited(2, 0.25)
+    band.check(2.0)
+    t = np.array([0.0, 0.5, 1.0])
+    assert_allclose(band.r(t), [4.0, 4.0, 0.25])
+    assert_allclose(band.r_dagger(t), [0.25, 0.25, 4.0])
+    assert band.low_rank() == (2, 4.0)
+    # strength is measured in the largest value, which is not the one at 0
+    assert band.size(1.0) == band.with_params(form="penalty").size(1.0) == 4.0
+
+
 def test_zero_of_r_gives_zero():
     custom = responses.Custom(lambda t: t)
     assert_allclose(custom.r_dagger(np.array([0.0, 1e-14, 2.0])), [0, 0, 0.5])
@@ -54,8 +85,10 @@ def test_a_walk_needs_a_above_the_spectrum():
     [
         (responses.Diffusion(-1), "scale must be at least 0; got -1"),
         (responses.RandomWalk(1.5), "a must be at least 2; got 1.5"),
-        (responses.RandomWalk(p=0), "p must be between 1"),
-        (responses.Bandlimited(b=0.5), "b must be at least 1"),
+        (responses.RandomWalk(p=-1), "p must be a number between 0 and 1000; got -1"),
+        (responses.RandomWalk(p="2"), "p must be a number between 0 and 1000"),
+        (responses.Bandlimited(b=0), "b must be above 0; got 0"),
+        (responses.Bandlimited(b=-2.0), "b must be above 0; got -2"),
         (responses.Bandlimited(n_low=0), "n_low must be between 1"),
         (responses.LowPass(-1), "cutoff must be at least 0"),
         (responses.Diffusion(form="both"), "form must be one of"),
@@ -144,7 +177,7 @@ def test_what_is_just_allowed_is_allowed(response, largest):
     [
         (responses.RandomWalk(2.0), 2.0 + 3e-9, "at least the largest"),
         (responses.RandomWalk(2.0, form="penalty"), 2.0 - 1e-9, "above the largest"),
-        (responses.RandomWalk(p=1001), 2.0, "p must be between 1 and 1000; got 1001"),
+        (responses.RandomWalk(p=1001), 2.0, "p must be a number between 0 and 1000"),
         (responses.RandomWalk(2.0, form="x"), 2.0, "form must be one of .*'penalty'"),
         (responses.Bandlimited(2**31 + 1), 2.0, "n_low must be between 1 and 2147483"),
         (responses.Custom(3), 2.0, "response must be callable; got 3"),

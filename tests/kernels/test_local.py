@@ -15,6 +15,7 @@ from graphfold.errors import (
     DisconnectedGraphWarning,
     GraphfoldError,
     KernelError,
+    NullDirectionsWarning,
     UnderdeterminedWarning,
 )
 from graphfold.kernels.local import normalized
@@ -263,6 +264,7 @@ def test_new_rows_as_scikit_learn_places_them(k):
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.filterwarnings("ignore::graphfold.errors.WeakSpectrumWarning")
+@pytest.mark.filterwarnings("ignore::graphfold.errors.NullDirectionsWarning")
 def test_saved_and_loaded(name, rows, tmp_path):
     model = GraphKernelPCA(2, kernel=KINDS[name]).fit(rows)
     model.save(tmp_path / "m.npz")
@@ -270,6 +272,18 @@ def test_saved_and_loaded(name, rows, tmp_path):
     new = rows[:7] + 0.02
     assert (again.transform(new) == model.transform(new)).all()
     assert repr(again.kernel) == repr(model.kernel)
+
+
+def test_parts_that_no_weight_joins_are_null_and_named(rows):
+    # sparse weights of rows that sum to one: two sets of rows are made of themselves
+    kernel = kernels.LocallyNonlinear(5, normalize_rows=True)
+    with pytest.warns(NullDirectionsWarning, match="1 directions"):
+        model = GraphKernelPCA(2, kernel=kernel, scaling="orthonormal").fit(rows)
+    T = kernel.bind(rows, RNG).inverse_factor(rows).toarray()
+    K = np.linalg.pinv(T.T @ T, rcond=1e-13, hermitian=True)
+    H = np.eye(90) - 1 / 90
+    V = np.linalg.eigh(H @ K @ H)[1][:, ::-1]
+    assert largest_angle(model.embedding_, V[:, :2]) < 1e-6
 
 
 def test_of_some_columns(rows):

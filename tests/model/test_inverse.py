@@ -4,15 +4,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits, make_swiss_roll
 
 from graphfold import kernels
+from graphfold.errors import NullDirectionsWarning
 from graphfold.model.inverse import (
     DEFLATED,
-    FLOOR,
     constants_are_null,
     kernel_of,
     normal_operator,
@@ -130,31 +129,33 @@ def test_trace_is_close(make, way):
     assert operator.trace() == pytest.approx(np.trace(K), rel=0.03)
 
 
-def test_a_direction_without_error_counts_as_rounding_and_is_not_lost(way):
+def test_null_vectors_are_dropped_as_by_every_pseudo_inverse(way):
     """Two parts without a link: besides constants, their difference costs nothing."""
     _, n = way
     half = n // 2
     T = sp.csr_array(sp.block_diag([lle(half), lle(n - half)]))
-    operator, start = kernel_of(T, 2, np.random.default_rng(0))
+    with pytest.warns(NullDirectionsWarning, match="reconstruct 1 directions"):
+        operator, start = kernel_of(T, 2, np.random.default_rng(0))
     step = np.r_[np.full(half, 1.0 / half), np.full(n - half, -1.0 / (n - half))]
     step = (step / np.linalg.norm(step))[:, None]
-    assert largest_angle(start[:, :1], step) < 1e-4
-    top = scipy.linalg.norm((T.T @ T).toarray(), 2)
-    energy = float(operator.energies(step)[0])
-    assert np.isfinite(energy)
-    assert 0.5 / (1.05 * FLOOR * top) < energy <= 1.01 / (FLOOR * top)
-    assert np.abs(operator.apply(np.ones((n, 1)))).max() < 1e-6 * energy
+    values, vectors = np.linalg.eigh((T.T @ T).toarray())
+    assert largest_angle(start[:, :2], vectors[:, 2:4]) < 1e-5
+    assert_allclose(operator.energies(vectors[:, 2:4]), 1 / values[2:4], rtol=1e-6)
+    assert float(operator.energies(step)[0]) < 1e-9 / values[2]
+    assert np.abs(operator.apply(np.ones((n, 1)))).max() < 1e-6 / values[2]
 
 
 def test_more_is_deflated_where_many_directions_cost_nothing():
-    """30 parts: 29 directions at the floor, more than are taken at first."""
+    """30 parts: 29 null vectors beside constants, more than are taken at first."""
     T = sp.csr_array(sp.block_diag([lle(40)] * 30))
-    operator, start = kernel_of(T, 2, np.random.default_rng(0))
+    with pytest.warns(NullDirectionsWarning, match="reconstruct 29 directions"):
+        operator, start = kernel_of(T, 2, np.random.default_rng(0))
     assert isinstance(operator, PseudoInverse)
     assert operator.vectors.shape[1] > DEFLATED + 1
     parts = np.repeat(np.eye(30), 40, axis=0)
-    inside = parts @ np.linalg.lstsq(parts, start[:, :29])[0]
-    assert_allclose(inside, start[:, :29], atol=1e-5)
+    size = max(operator.inverses)
+    assert np.abs(operator.apply(parts)).max() < 1e-6 * size
+    assert np.abs(parts.T @ start).max() < 1e-5
     product = operator.apply(RNG.standard_normal((1200, 2)))
     assert np.isfinite(product).all()
 

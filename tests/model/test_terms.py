@@ -309,3 +309,29 @@ def test_a_term_has_the_name_of_its_kernel(kernel, X, rng):
     X = rng.standard_normal((12, 3)) if X is None else X
     assert kernel_term(kernel, X, name="mine").name == "mine"
     assert kernel_term(kernel, X).name == type(kernel).__name__
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        responses.RandomWalk(2.0, 0),
+        responses.RandomWalk(2.0, 0.5),
+        responses.RandomWalk(3.0, 1.5),
+        responses.RandomWalk(3.0, 1.5, form="penalty"),
+        responses.Bandlimited(3, 0.5),
+        responses.Bandlimited(3, 0.5, form="penalty"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("small", [True, False])
+def test_all_parameters_of_the_table_are_applied_exactly(
+    response, small, monkeypatch, rng
+):
+    if not small:
+        monkeypatch.setattr("graphfold.model.terms.SMALL_BASIS", 10)
+    A = np.triu(rng.random((60, 60)) < 0.2, 1).astype(float)
+    L = laplacian(Graph(A + A.T), "normalized")
+    term = graph_term(L, response, n_components=2, rng=rng)
+    values, U = np.linalg.eigh(L.operator.matrix.toarray())
+    expected = (U * response.term(np.maximum(values, 0))) @ U.T
+    assert_allclose(term.operator.to_dense(), expected, atol=1e-7)

@@ -105,9 +105,16 @@ class LinkLaplacian(OnWorkers):
 
 
 def groups_of_classes(
-    codes: Tall, group_of_class: Array, named: Array, groups_of_named: Array, n: int
+    codes: Tall, n_classes: int, stand_ins: Array, named: Array, groups: Array
 ) -> Groups:
-    """The group of each row: that of its class, or its own where a pair names it."""
+    """The group of each row: that of its class, or its own where a pair names it.
+
+    ``groups`` are those of the rows that pairs name, then those of some rows that
+    stand for classes, ``stand_ins``.
+    """
+    group_of_class = np.full(max(n_classes, 1), UNKNOWN)
+    group_of_class[stand_ins] = groups[len(named) :]
+    groups_of_named, n = groups[: len(named)], int(groups.max(initial=-1)) + 1
     starts = [int(start) for start in codes.starts[:-1]]
     tasks = [
         task(_group_of_rows, block, start, group_of_class, named, groups_of_named)

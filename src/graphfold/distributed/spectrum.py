@@ -80,9 +80,9 @@ def function_on_workers(
         coefficients, _ = interpolate(response.term, interval, ACCURACY, 1000)
     except ValueError:
         raise ResponseError(
-            f"response {response!r} has a jump or a pole, so it needs the whole "
-            "eigenbasis of the graph, which rows on workers do not have: use a smooth "
-            "response, or Bandlimited"
+            f"response {response!r} has a jump, a pole or a root, so it needs the "
+            "whole eigenbasis of the graph, which rows on workers do not have: use a "
+            "smooth response, or Bandlimited"
         ) from None
     return Polynomial(minus, coefficients)
 

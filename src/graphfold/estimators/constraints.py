@@ -75,13 +75,21 @@ def _is_unknown(label: Any) -> bool:
     return is_missing_value(label) or (not isinstance(label, str) and label == UNKNOWN)
 
 
-def read_links(y: Any, must: Any, cannot: Any, labels: Array | None, n: int) -> Links:
-    """Everything that y and the pairs ask for, consistent and closed."""
+def read_links(
+    y: Any,
+    must: Any,
+    cannot: Any,
+    labels: Array | None,
+    n: int,
+    *,
+    closure: bool = True,
+) -> Links:
+    """Everything that y and the pairs ask for, without contradictions."""
     codes, values = read_target(y, n)
     must_pairs, lost = positions_of_pairs("must_link", must, labels, n)
     cannot_pairs, also_lost = positions_of_pairs("cannot_link", cannot, labels, n)
     names = np.arange(n) if labels is None else labels
-    links = class_links(codes, must_pairs, cannot_pairs, names)
+    links = class_links(codes, must_pairs, cannot_pairs, names, closure=closure)
     if values is not None:
         alike, unlike = similarity_links(values)
         links = replace(
@@ -190,7 +198,8 @@ class ConstraintReport:
     Attributes
     ----------
     n_labelled, n_groups : int
-        Rows with a label; groups of two or more rows that must be together.
+        Rows with a label; groups of two or more rows that must be together (with
+        ``closure=False`` classes only: pairs make no groups).
     n_must_pairs, n_cannot_pairs, n_unknown_pairs : int
         Pairs asked for by name; pairs passed over because a row is not in the fit.
     violated_must : list of (label, label, distance)

@@ -20,6 +20,11 @@ from graphfold.estimators.landmarks import (
     refines,
     some_rows,
 )
+from graphfold.estimators.starting_weights import (
+    are_learned,
+    check_weights,
+    starts_of,
+)
 from graphfold.estimators.statement import (
     FittedGraph,
     Statement,
@@ -31,7 +36,7 @@ from graphfold.graphs import Graph, GraphRecipe, Source
 from graphfold.kernels import Combination, Kernel
 from graphfold.kernels.names import bind_all
 from graphfold.model import path
-from graphfold.model.alternate import Alternation, alternate, solved
+from graphfold.model.alternate import Alternation, best_of_starts, solved
 from graphfold.model.extend import DataShare, GraphShare
 from graphfold.model.landmark_share import (
     landmark_share,
@@ -107,11 +112,13 @@ class Fit:
         problem = self.problem.with_gamma(strength * self.statement.unit)
         d, how = estimator.n_components, dict(self.how)
         span = self.statement.span
-        learned = estimator.weights == "learn"
         several = len(problem.kernels) > 1 or (strength and len(problem.graphs) > 1)
         learn = None
-        if learned and several:
-            learn = partial(alternate, norm=float(estimator.weight_norm))
+        if several and are_learned(estimator.weights):
+            norm, terms = float(estimator.weight_norm), (self.kernels, self.graphs)
+            names = [list(side) for side in terms]
+            starts = starts_of(estimator.weights, *names, norm=norm, rng=how["rng"])
+            learn = partial(best_of_starts, norm=norm, starts=starts)
         if span is not None:
             speaks = bool((strength and problem.graphs) or problem.fixed)
             how |= {"refined": speaks and self.refine}
@@ -143,6 +150,7 @@ def prepare(
     asked = estimator._kernels(X)
     if not asked and not graphs:
         raise GraphfoldError("kernel must not be None where there is no graph")
+    check_weights(estimator, asked, graphs)
     plan = estimator._plan(asked, X)
     if not quiet:
         say(f"plan: {plan}")

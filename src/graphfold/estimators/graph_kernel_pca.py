@@ -72,8 +72,13 @@ class GraphKernelPCA(StreamedEmbedding):
         Measure strengths in the size of the data, several kernels in their trace and
         several graphs in their size. False is the paper's letter: ``graph_strength``
         is the gamma of M, and kernels and graphs are summed as they are.
-    weights : {"learn", "equal"}, default="learn"
-        Weights of several kernels and of several graphs.
+    weights : {"learn", "equal"}, int, array, dict, or list of these, default="learn"
+        Weights of several kernels and of several graphs. "learn" starts from equal
+        weights. An array (a number for each kernel where there are several, then for
+        each graph where there are several) or a dict of numbers by their names is
+        where learning starts; only ratios count. Learning finds a local optimum: a
+        list of starts, or a number of them (equal weights, then random ones), keeps
+        that of the largest objective.
     weight_norm : float, default=2.0
         Learned weights have unit p-norm. 2 is the paper's ball; nearer to 1 is
         sharper, 1 keeps a single kernel and a single graph.
@@ -133,7 +138,9 @@ default="auto"
     graph_names_, graph_weights_ : each graph and its weight
     graph_strength_ : the strength used
     strength_path_ : the scores behind ``graph_strength="auto"``
-    objective_trace_ : tr(V'MV) after each round of learning; it never falls
+    objective_trace_ : tr(V'MV) after each round of learning; it never falls. Of
+        several graphs with R = -L it is that of R = b I - L, b a bound of the
+        eigenvalues of L: see ``docs/learning.md``
     graph_ : the graph of the rows of the fit, a dict of several, or None
     n_graph_components_ : its number of connected components
     axis_report_ : eigengaps, how far each axis may turn, interchangeable axes
@@ -175,7 +182,7 @@ default="auto"
         laplacian: str = "normalized",
         graph_strength: float | str = 1.0,
         normalize: bool = True,
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         center: bool = True,
         scaling: str = "eigenvalue",

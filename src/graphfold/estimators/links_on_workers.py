@@ -112,9 +112,15 @@ class LinksOnWorkers:
 
 
 def read_links_on_workers(
-    y: Any, must: Any, cannot: Any, labels: Tall | None, X: DistributedRows
+    y: Any,
+    must: Any,
+    cannot: Any,
+    labels: Tall | None,
+    X: DistributedRows,
+    *,
+    closure: bool = True,
 ) -> LinksOnWorkers:
-    """Everything that y and the pairs ask for, consistent and closed."""
+    """Everything that y and the pairs ask for, without contradictions."""
     n = X.shape[0]
     target = read_target_on_workers(y, X)
     must_pairs, cannot_pairs, n_lost = _pairs(must, cannot, labels, n)
@@ -131,15 +137,17 @@ def read_links_on_workers(
         compact.find(must_pairs.ravel()).reshape(-1, 2),
         compact.find(cannot_pairs.ravel()).reshape(-1, 2),
         _names(named, labels, len(codes)),
+        closure=closure,
     )
-    group_of_class = np.full(max(len(counts), 1), UNKNOWN)
-    group_of_class[stand_ins] = links.groups[len(named) :]
-    n_groups = int(links.groups.max(initial=-1)) + 1
-    groups = groups_of_classes(
-        target.codes, group_of_class, named, links.groups[: len(named)], n_groups
-    )
-    together = [LinkedGroups(groups, part.between) for part in links.together]
-    apart = [LinkedGroups(groups, part.between) for part in links.apart]
+    # parts of closed links share their groups
+    several = [links.groups, *(part.groups for part in links.together + links.apart)]
+    of_all = {
+        id(few): groups_of_classes(target.codes, len(counts), stand_ins, named, few)
+        for few in {id(few): few for few in several}.values()
+    }
+    groups = of_all[id(links.groups)]
+    together = [LinkedGroups(of_all[id(p.groups)], p.between) for p in links.together]
+    apart = [LinkedGroups(of_all[id(p.groups)], p.between) for p in links.apart]
     n_labelled = int(target.counts.sum())
     if target.values is not None and target.known_values is not None:
         alike, unlike = _of_numbers(target.values, target.known_values)

@@ -17,7 +17,12 @@ from graphfold.graphs import Laplacian
 from graphfold.kernels import Kernel, LocallyLinear, LocallyNonlinear
 from graphfold.kernels.local import LocalKernel
 from graphfold.model.extend import DataShare, Expansion, GraphShare, graph_shares
-from graphfold.model.inverse import FLOOR, normal_operator
+from graphfold.model.inverse import (
+    FLOOR,
+    normal_operator,
+    null_directions,
+    null_level,
+)
 from graphfold.model.plan import Plan
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term, inverse_term, low_eigenvalues
@@ -72,7 +77,9 @@ class LocalNonlinearEmbedding(RowEmbedding):
         How a graph enters. "kernel": top of A^+ + gamma R, strength measured in the
         largest eigenvalue of A^+. "local": bottom of A + gamma L, strength measured
         in the mean of the lowest eigenvalues of A over that of L. The two can differ
-        widely. Without a graph they span the same space.
+        widely. Without a graph they span the same space, unless A has null vectors
+        that are not constant (rows that neighbours reconstruct exactly): A^+ drops
+        them, with a ``NullDirectionsWarning``, and the local form keeps them.
     graph : Graph, recipe, anything Graph takes, list or dict, default=None
     response : graphfold.responses object, callable or None, default=None
     laplacian : {"normalized", "combinatorial"}, default="normalized"
@@ -139,7 +146,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         laplacian: str = "normalized",
         graph_strength: float | str = 1.0,
         normalize: bool = True,
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         scaling: str = "eigenvalue",
         solver: str = "auto",
@@ -239,7 +246,8 @@ class LocalNonlinearEmbedding(RowEmbedding):
         T = self._residual_matrix()
         if self._by_inverse():
             return (inverse_term(name, T, self.n_components, rng),)
-        return (Term(name, -normal_operator(T)),)
+        null = null_level(T) if self.form == "kernel" else 0.0
+        return (Term(name, -normal_operator(T), null=null),)
 
     def _residual_matrix(self) -> Any:
         """T = I - W: what is left of each row when its neighbours are taken off."""
@@ -273,19 +281,17 @@ class LocalNonlinearEmbedding(RowEmbedding):
     def _eigenvalues(self, pairs: Eigenpairs) -> Array:
         """Of A^+ in the kernel form, although A was what was solved."""
         if self.form == "kernel" and not self._by_inverse():
-            return self._of_kernel(-pairs.values)
+            return self._of_kernel(-pairs.values, pairs.vectors)
         return pairs.values
 
-    def _of_kernel(self, errors: Array) -> Array:
-        """Eigenvalues of A^+ for those of A; 0 for constants.
+    def _of_kernel(self, errors: Array, V: Array) -> Array:
+        """Eigenvalues of A^+ for those of A; 0 for null vectors, such as constants.
 
-        They are kept out of the answer unless all n components are wanted.
+        They are kept out of the answer unless no other direction is left.
         """
         values = 1.0 / np.maximum(errors, self._floor())
-        is_whole = len(values) == self.reconstruction_weights_.shape[0]
-        if is_whole and self._kernel().sums_to_one:
-            values[-1] = 0.0
-        return np.asarray(values)
+        lost = null_directions(self._residual_matrix(), V)
+        return np.where(lost, 0.0, values)
 
     def _data_share(
         self, problem: Problem, kernel: Kernel | None, X: Any, V: Array
@@ -299,7 +305,7 @@ class LocalNonlinearEmbedding(RowEmbedding):
         assert kernel is not None
         energies = np.ones(V.shape[1])
         if self.form == "kernel":
-            energies = self._of_kernel(self._errors(V))
+            energies = self._of_kernel(self._errors(V), V)
         loadings = np.hstack([V * energies.astype(V.dtype), np.zeros_like(V[:, :1])])
         return DataShare(
             expansions=[Expansion(kernel, loadings=loadings)],

@@ -122,7 +122,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         edge_weight: str = "binary",
         response: Any = "auto",
         laplacian: str = "normalized",
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         kernel: Any = None,
         gamma: float | Literal["median"] | None = "median",

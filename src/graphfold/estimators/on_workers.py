@@ -39,6 +39,7 @@ from graphfold.estimators.modes_on_workers import (
 )
 from graphfold.estimators.placing_on_workers import place_rows, transform_in_blocks
 from graphfold.estimators.rows import has_labels, labels_of_rows
+from graphfold.estimators.starting_weights import check_weights
 from graphfold.estimators.statement_on_workers import (
     graph_on_workers,
     shares_on_workers,
@@ -83,6 +84,7 @@ def fit_on_workers(
 ) -> None:
     """Solve for rows on workers, and keep what was found."""
     _check(estimator, X)
+    check_weights(estimator, estimator._kernels(X), graphs)
     X = X.held()
     labels = None if labels is None else labels.held("labels")
     seed = int(rng.integers(2**31))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from graphfold import check
 from graphfold.errors import GraphfoldError, KernelError, PackageError
+from graphfold.estimators.starting_weights import WORDS
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
 from graphfold.solvers import SOLVERS
@@ -174,7 +175,8 @@ def check_parameters(estimator: Any, n: int) -> None:
                 f'"auto" or "auto-edges"; got {strength!r}'
             )
         check.at_least("graph_strength", strength, 0)
-    check.one_of("weights", estimator.weights, ("learn", "equal"))
+    if isinstance(estimator.weights, str):  # others are checked with the names of terms
+        check.one_of("weights", estimator.weights, WORDS)
     check.at_least("weight_norm", estimator.weight_norm, 1)
     for name in ("normalize", "center"):
         check.flag(name, getattr(estimator, name))

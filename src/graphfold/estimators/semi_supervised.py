@@ -36,13 +36,19 @@ class SemiSupervisedGraphKernelPCA(GraphKernelPCA):
     ----------
     n_components : int, default=2
     must_link, cannot_link : sequence of pairs, default=None
-        Labels of rows, or positions where rows have none. Must-links are transitive;
-        what a row is kept apart from, its whole group is. Pairs whose rows are not in
+        Labels of rows, or positions where rows have none. Pairs whose rows are not in
         the fit are passed over, so folds of a cross-validation work.
+    closure : bool, default=True
+        True: must-links are transitive, and what a row is kept apart from, its whole
+        group is; links that then contradict each other are refused. False is the
+        paper's letter: S and D hold the given pairs and the pairs of labelled rows,
+        and nothing that follows from them. Only a pair that is in both, by pairs or
+        by labels, is refused.
     must_link_strength, cannot_link_strength : float, default=0.5
         g1 and g2 without dimension, like ``graph_strength``, times the square root of
         the share of rows that have links; with ``normalize=False`` the numbers
-        themselves, the paper's letter.
+        themselves. ``normalize=False, center=False, laplacian="combinatorial",
+        closure=False, scaling="orthonormal"`` is the paper's letter.
     kernel, graph, graph_strength, landmarks, landmark_choice, refine, forgetting, \
 max_memory, ... :
         As in :class:`GraphKernelPCA`. ``partial_fit`` takes ``y`` with each batch.
@@ -81,10 +87,11 @@ max_memory, ... :
         graph_strength: float | str = 1.0,
         must_link: Any = None,
         cannot_link: Any = None,
+        closure: bool = True,
         must_link_strength: float = 0.5,
         cannot_link_strength: float = 0.5,
         normalize: bool = True,
-        weights: str = "learn",
+        weights: Any = "learn",
         weight_norm: float = 2.0,
         center: bool = True,
         scaling: str = "eigenvalue",
@@ -134,6 +141,7 @@ max_memory, ... :
         )
         self.must_link = must_link
         self.cannot_link = cannot_link
+        self.closure = closure
         self.must_link_strength = must_link_strength
         self.cannot_link_strength = cannot_link_strength
 
@@ -158,6 +166,7 @@ max_memory, ... :
         graphs = self._graphs()
         raw, X = X, read_anywhere(self, X)
         check_parameters(self, X.shape[0])
+        check.flag("closure", self.closure)
         for name in ("must_link_strength", "cannot_link_strength"):
             check.at_least(name, getattr(self, name), 0)
         labels = labels_for(raw, X, node_ids, self._keyed(graphs))
@@ -170,9 +179,9 @@ max_memory, ... :
     ) -> None:
         asked = y, self.must_link, self.cannot_link, labels
         links: Any = (
-            workers().read_links_on_workers(*asked, X)
+            workers().read_links_on_workers(*asked, X, closure=self.closure)
             if lies_on_workers(X)
-            else LinksInMemory(read_links(*asked, X.shape[0]))
+            else LinksInMemory(read_links(*asked, X.shape[0], closure=self.closure))
         )
         rng = generator(self.random_state)
         constrain = self._constrain(links)

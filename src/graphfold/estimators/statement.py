@@ -15,6 +15,7 @@ from graphfold.arrays import Array, floating
 from graphfold.errors import GraphError, GraphfoldError, LabelError
 from graphfold.estimators import advice, rows
 from graphfold.estimators.landmarks import Landmarks
+from graphfold.estimators.starting_weights import are_learned
 from graphfold.graphs import (
     Graph,
     GraphRecipe,
@@ -208,7 +209,7 @@ def stated(
     ``span_of`` makes the span of the problem and its Laplacians, where there is one.
     """
     norm, normalize = float(estimator.weight_norm), estimator.normalize
-    letter = estimator.weights == "equal" and not normalize
+    letter = not (normalize or are_learned(estimator.weights))
     beta = np.ones(len(terms)) if letter else equal_weights(len(terms), norm)
     problem = Problem(
         tuple(data),

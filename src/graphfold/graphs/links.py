@@ -1,8 +1,9 @@
 """Links that labels and pairs ask for: groups of rows, never lists of pairs.
 
 A class of c rows asks for c^2 links. They are kept as groups instead: rows that must be
-together are one group (must-links are transitive), and what must be kept apart is said
-between groups. Laplacians of such graphs cost O(n).
+together are one group, and what must be kept apart is said between groups. Laplacians
+of such graphs cost O(n). Pairs are closed under transitivity (a group is what pairs and
+classes join), or taken as they are (a row of a pair is a group by itself).
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ def link_laplacian(
 class Links:
     """What must be together and what must be kept apart.
 
-    ``groups`` are the rows that must be together, closed under transitivity; ``pairs``
-    are positions of the pairs that were asked for by name.
+    ``groups`` are the rows that must be together, closed under transitivity, or by
+    their classes alone where pairs are taken as they are; ``pairs`` are positions of
+    the pairs that were asked for by name.
     """
 
     together: list[LinkGraph]
@@ -112,22 +114,22 @@ class Links:
     n_unknown_pairs: int = 0
 
 
-def class_links(codes: Array, must: Array, cannot: Array, names: Array) -> Links:
-    """Links of classes (-1 unknown) and of pairs of positions, closed and consistent.
+def class_links(
+    codes: Array, must: Array, cannot: Array, names: Array, *, closure: bool = True
+) -> Links:
+    """Links of classes (-1 unknown) and of pairs of positions, without contradictions.
 
-    Must-links are transitive; what is apart from a row is apart from its group. All
-    contradictions are listed in one error.
+    With ``closure`` must-links are transitive, and what is apart from a row is apart
+    from its group. Without it there are the pairs within classes, the pairs between
+    classes, and the given pairs, each once. All contradictions are listed in one error.
     """
+    if not closure:
+        return _links_as_given(codes, must, cannot, names)
     involved = codes >= 0
     involved[np.concatenate([must.ravel(), cannot.ravel()])] = True
     groups, n_groups = _together(codes, must, involved)
     class_of_group = _classes_of_groups(codes, groups, n_groups)
-    found = _contradictions(codes, groups, class_of_group, cannot, names)
-    if found:
-        raise ConstraintError(
-            f"links must not contradict each other; {len(found)} do: "
-            f"{'; '.join(found[:5])}{'; ...' if len(found) > 5 else ''}"
-        )
+    _refuse(_contradictions(codes, groups, class_of_group, cannot, names))
     n_classes = len(np.unique(codes[codes >= 0]))
     together = [LinkGraph(groups, Diagonal(np.ones(n_groups)))] if n_groups else []
     between: list[SymmetricOperator] = []
@@ -148,6 +150,61 @@ def class_links(codes: Array, must: Array, cannot: Array, names: Array) -> Links
         n_classes=n_classes,
         n_labelled=int((codes >= 0).sum()),
     )
+
+
+def _links_as_given(codes: Array, must: Array, cannot: Array, names: Array) -> Links:
+    """Links of classes, and of exactly the given pairs: 0 or 1 between any two rows."""
+    _refuse(_contradicting_pairs(codes, must, cannot, names))
+    labelled = codes >= 0
+    classes, of_labelled = np.unique(codes[labelled], return_inverse=True)
+    groups = np.full(len(codes), UNKNOWN)
+    groups[labelled] = of_labelled
+    together, apart = [], []
+    if np.bincount(of_labelled, minlength=1).max() > 1:
+        together.append(LinkGraph(groups, Diagonal(np.ones(len(classes)))))
+    if len(classes) > 1:
+        ones = np.ones(len(classes))
+        others = Sum([LowRank(ones[:, None]), Diagonal(-ones)])
+        apart.append(LinkGraph(groups, others))
+    for parts, pairs in ((together, must), (apart, cannot)):
+        # what classes say of a pair is not said again
+        told = (codes[pairs] >= 0).all(axis=1)
+        new = pairs[~told & (pairs[:, 0] != pairs[:, 1])]
+        if len(new):
+            parts.append(_pair_graph(new, len(codes)))
+    return Links(
+        together=together,
+        apart=apart,
+        groups=groups,
+        must_pairs=must,
+        cannot_pairs=cannot,
+        n_classes=len(classes),
+        n_labelled=int(labelled.sum()),
+    )
+
+
+def _pair_graph(pairs: Array, n: int) -> LinkGraph:
+    """A link for each pair, given once or more; each row of a pair is a group."""
+    rows, ends = np.unique(pairs, return_inverse=True)
+    groups = np.full(n, UNKNOWN)
+    groups[rows] = np.arange(len(rows))
+    return LinkGraph(groups, Sparse(_symmetric(ends.reshape(-1, 2), len(rows))))
+
+
+def _symmetric(ends: Array, n: int) -> Any:
+    """The adjacency matrix of pairs, a one for each."""
+    left, right = np.unique(np.sort(ends, axis=1), axis=0).T
+    half = sp.csr_array((np.ones(len(left)), (left, right)), (n, n))
+    return half + half.T
+
+
+def _refuse(contradictions: list[str]) -> None:
+    if contradictions:
+        raise ConstraintError(
+            f"links must not contradict each other; {len(contradictions)} do: "
+            f"{'; '.join(contradictions[:5])}"
+            f"{'; ...' if len(contradictions) > 5 else ''}"
+        )
 
 
 def _together(codes: Array, must: Array, involved: Array) -> tuple[Array, int]:
@@ -196,14 +253,33 @@ def _contradictions(
     return found
 
 
+def _contradicting_pairs(
+    codes: Array, must: Array, cannot: Array, names: Array
+) -> list[str]:
+    """Pairs that are asked to be together and apart, by pairs or by classes."""
+    known_must = must[(codes[must] >= 0).all(axis=1)]
+    torn = known_must[codes[known_must[:, 0]] != codes[known_must[:, 1]]]
+    found = [
+        f"must-links join {names[a]!s} and {names[b]!s} of different classes"
+        for a, b in torn
+    ]
+    both = set(map(tuple, np.sort(must, axis=1).tolist()))
+    left, right = codes[cannot[:, 0]], codes[cannot[:, 1]]
+    same = (left >= 0) & (left == right)
+    same |= cannot[:, 0] == cannot[:, 1]
+    same |= np.array([tuple(p) in both for p in np.sort(cannot, axis=1).tolist()], bool)
+    return found + [
+        f"{names[a]!s} and {names[b]!s} must be together and apart"
+        for a, b in cannot[same]
+    ]
+
+
 def _pair_matrix(ends: Array, n_groups: int, classes: Array) -> Any:
     """Groups kept apart by pairs, a link each, less what classes say already."""
     ends = np.unique(np.sort(ends, axis=1), axis=0)
     told = (classes[ends] >= 0).all(axis=1)
     told &= classes[ends[:, 0]] != classes[ends[:, 1]]
-    left, right = ends[~told].T
-    half = sp.csr_array((np.ones(len(left)), (left, right)), (n_groups, n_groups))
-    return half + half.T
+    return _symmetric(ends[~told], n_groups)
 
 
 def similarity_links(values: Array) -> tuple[list[LinkGraph], list[LinkGraph]]:

@@ -122,7 +122,10 @@ class RandomWalk(Response):
     a : float, default=2.0
         At least 2, and at least the largest eigenvalue (above it in penalty form):
         use the normalised Laplacian, whose eigenvalues are at most 2.
-    p : int, default=1
+    p : float, default=1
+        At least 0, a whole number or not; 0 makes r constant. With a fraction the
+        function has a root at lambda = a, so a graph whose largest eigenvalue is near
+        ``a`` needs its whole eigenbasis.
     form : {"kernel", "penalty"}, default="kernel"
 
     Examples
@@ -133,17 +136,19 @@ class RandomWalk(Response):
     array([4., 1.])
     """
 
-    def __init__(self, a: float = 2.0, p: int = 1, form: Form = "kernel") -> None:
+    def __init__(self, a: float = 2.0, p: float = 1, form: Form = "kernel") -> None:
         self.a = a
         self.p = p
         self.form = form
 
     def check_parameters(self) -> None:
         check.at_least("a", self.a, 2)
-        check.integer_between("p", self.p, 1, 1000)
+        check.between("p", self.p, 0, 1000)
 
     def check(self, largest: float) -> None:
         Response.check(self, largest)
+        if self.p == 0:  # r = 1, whatever a is
+            return
         rounding = 1e-9 * max(largest, 1.0)
         if self.form == "kernel" and self.a < largest - rounding:
             raise ResponseError(
@@ -158,10 +163,18 @@ class RandomWalk(Response):
             )
 
     def r(self, eigenvalues: Array) -> Array:
-        return (float(self.a) - eigenvalues) ** -float(self.p)
+        if self.p == 0:
+            return np.ones(np.shape(eigenvalues))
+        with np.errstate(divide="ignore"):
+            return self._distance(eigenvalues) ** -float(self.p)
 
     def r_dagger(self, eigenvalues: Array) -> Array:
-        return (float(self.a) - eigenvalues) ** int(self.p)
+        return self._distance(eigenvalues) ** float(self.p)
+
+    def _distance(self, eigenvalues: Array) -> Array:
+        """a - lambda, not below 0 by rounding where p has a fraction."""
+        distance = float(self.a) - eigenvalues
+        return distance if float(self.p).is_integer() else np.maximum(distance, 0.0)
 
 
 @final
@@ -202,9 +215,11 @@ class Bandlimited(Response):
     Parameters
     ----------
     n_low : int, default=10
-        The paper's B; a group of equal eigenvalues that B would cut is taken whole.
+        The paper's B, a count of at least 1; a group of equal eigenvalues that it would
+        cut is taken whole.
     b : float, default=10.0
-        At least 1.
+        Above 0. Below 1 it favours the other eigenvalues instead of the smallest: r
+        is then not non-decreasing. 1 makes r constant.
     form : {"kernel", "penalty"}, default="kernel"
 
     Examples
@@ -224,7 +239,7 @@ class Bandlimited(Response):
 
     def check_parameters(self) -> None:
         check.integer_between("n_low", self.n_low, 1, 2**31)
-        check.at_least("b", self.b, 1)
+        check.at_least("b", self.b, 0, strict=True)
 
     def r(self, eigenvalues: Array) -> Array:
         low = np.arange(len(eigenvalues)) < self.n_low
@@ -234,7 +249,8 @@ class Bandlimited(Response):
         return 1.0 / self.r(eigenvalues)
 
     def size(self, laplacian_scale: float) -> float:
-        return float(self.b)  # r_dagger(0), and the largest r
+        # the largest value of both r and r_dagger; r_dagger(0) where b is at least 1
+        return max(float(self.b), 1.0 / float(self.b))
 
     def low_rank(self) -> tuple[int, float] | None:
         others = 1.0 / float(self.b) if self.form == "kernel" else -float(self.b)

@@ -111,10 +111,7 @@ class LocalKernel(Kernel):
     # -- entries, for whoever wants the matrix itself: O(n^3) --------------------------
 
     def gram(self, X: Any) -> Array:
-        """A^+, which is zero on the whole null space of A.
-
-        A fit leaves out constants only: see ``graphfold.model.inverse``.
-        """
+        """A^+, which is zero on the whole null space of A."""
         T = self.inverse_factor(X).toarray()
         return np.asarray(scipy.linalg.pinvh(T.T @ T), dtype=X.dtype)
 

@@ -4,12 +4,13 @@ The objective is tr(V' M V) with M = sum theta K + gamma sum beta R. For given w
 its maximiser is the top of M; for given V it is linear in the weights, so that on the
 unit ball of the p-norm the best weights are powers of the shares t = tr(V'K_qV). Each
 half-step is exact, so the objective never falls. gamma is held: recomputed in every
-round it would change what is maximised.
+round it would change what is maximised. It is that of equal weights wherever learning
+starts, so that starts can be compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +107,7 @@ def alternate(
             loose = max(min(3e-2 * moved, 1e-3), 1e-2 * settled)
             pairs = problem.solve(d, **how, tol=asked if converged else loose)
             how["start"] = pairs.start
-            trace.append(float(pairs.values.sum(dtype=np.float64)))
+            trace.append(objective_of(problem, pairs))
             stopped = told(f"objective {trace[-1]:.8g}")
             stopped |= on_round is not None and bool(on_round(number, trace[-1]))
             if converged or stopped or number == max_rounds:
@@ -126,6 +127,38 @@ def alternate(
             problem = problem.with_weights(theta, beta)
     assert pairs is not None
     return Alternation(problem, pairs, np.array(trace), converged)
+
+
+def best_of_starts(
+    problem: Problem, d: int, *, starts: Sequence[tuple[Array, Array]], **how: Any
+) -> Alternation:
+    """The best of the alternations that start from some weights, by its objective.
+
+    The alternation climbs to a local maximum, which depends on where it starts. Of
+    those that are equal but for rounding the first is kept.
+    """
+    best: Alternation | None = None
+    for theta, beta in starts:
+        found = alternate(problem.with_weights(theta, beta), d, **how)
+        if best is None or _is_better(found, best):
+            best = found
+    assert best is not None
+    return best
+
+
+def _is_better(found: Alternation, best: Alternation) -> bool:
+    known = float(best.objective_trace[-1])
+    return float(found.objective_trace[-1]) > known + 1e-9 * abs(known)
+
+
+def objective_of(problem: Problem, pairs: Eigenpairs) -> float:
+    """tr(V'MV) at a solution, the shifts of the graph terms included.
+
+    With them the objective never falls while weights are learned: without them it is
+    that of another problem, whose best weights of penalties would be zero.
+    """
+    d = min(pairs.vectors.shape[1], problem.room)
+    return float(pairs.values.sum(dtype=np.float64)) + d * problem.shift
 
 
 def _on_the_ball(weights: Array, norm: float) -> Array:
@@ -158,5 +191,5 @@ def _next_weights(
 def solved(problem: Problem, d: int, **how: Any) -> Alternation:
     """A problem whose weights stay as they are, in the same words."""
     pairs = problem.solve(d, **how)
-    trace = np.array([pairs.values.sum(dtype=np.float64)])
+    trace = np.array([objective_of(problem, pairs)])
     return Alternation(problem, pairs, trace, pairs.converged)

@@ -280,7 +280,7 @@ class Extension:
             below += np.where(speaks[:, None], share.energies + own[:, None], 0.0)
             linked |= speaks
         size = float(np.abs(self.values).max(initial=0.0))
-        sound = (np.abs(below) >= SINGULAR * size) & linked[:, None]
+        sound = (np.abs(below) > SINGULAR * size) & linked[:, None]
         placed = np.where(sound, above / np.where(sound, below, 1.0), by_features)
         return np.asarray(placed, dtype=by_features.dtype)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphfold.arrays import Array, signs_of_columns
 from graphfold.errors import ConvergenceError
+from graphfold.model.inverse import warn_of_null_directions
 from graphfold.model.terms import Term
 from graphfold.operators import Centered, Dense, Sum, SymmetricOperator, fused
 from graphfold.operators.algebra import without_mean
@@ -114,6 +115,16 @@ class Problem:
     def _centered(self, operator: SymmetricOperator | None) -> SymmetricOperator | None:
         return Centered(operator) if self.center and operator is not None else operator
 
+    @property
+    def shift(self) -> float:
+        """What the shifts of the graph terms add to every eigenvalue of the formula.
+
+        gamma sum beta b of terms b I - L in the place of -L, which learning needs.
+        """
+        weighted = zip(self.beta, self.graphs, strict=True)
+        shifts = (beta * term.factor * term.shift for beta, term in weighted)
+        return float(self.gamma * sum(shifts))
+
     def with_gamma(self, gamma: float) -> Self:
         """The same problem with another strength of the graph."""
         return replace(self, gamma=float(gamma))
@@ -155,6 +166,11 @@ class Problem:
             return None
         return np.full((self.n, 1), self.n**-0.5, dtype=self.dtype)
 
+    @property
+    def room(self) -> int:
+        """How many eigenvectors there are beside the one that is avoided."""
+        return self.n - int(self.trivial is not None or self.center)
+
     def start(self, given: Array | None = None) -> Array | None:
         """Where a solver may start: what is given, or what the one kernel knows."""
         if given is None and len(self.kernels) == 1:
@@ -162,13 +178,25 @@ class Problem:
         return given
 
     def solve(self, d: int, **how: Any) -> Eigenpairs:
-        """Top-d eigenpairs with signs fixed: the entry of largest size is positive."""
+        """Top-d eigenpairs with signs fixed: the entry of largest size is positive.
+
+        Eigenvalues are those of the formula: the shift that learning needs is
+        subtracted from what the solver has found.
+        """
         trivial = self.trivial_vector()
-        room = self.n - (trivial is not None)
+        room = self.room
         how = {**how, "start": self.start(how.get("start"))}
         how |= {"name": "solving", "stoppable": True}
         pairs = top_eigenpairs(self.operator(), min(d, room), avoid=trivial, **how)
         self._refuse_lost_in_rounding(pairs)
+        if any(term.null for term in self.kernels):
+            pairs = self._null_last(pairs, min(d, room), avoid=trivial, **how)
+        if self.shift:
+            pairs = replace(
+                pairs,
+                values=pairs.values - pairs.values.dtype.type(self.shift),
+                next_value=pairs.next_value - self.shift,
+            )
         if d > room and trivial is not None:
             # all n are asked for: the last is the constant vector itself
             pairs = replace(
@@ -203,8 +231,35 @@ class Problem:
                 'laplacian="normalized", or a smaller graph_strength'
             )
 
+    def _null_last(self, pairs: Eigenpairs, d: int, **how: Any) -> Eigenpairs:
+        """The first d pairs of one kernel -A in the order of its pseudo-inverse.
+
+        Null vectors of A are last: more pairs are found in their place.
+        """
+        operator, level = self.operator(), self.kernels[0].null
+        while True:
+            null = -operator.energies(pairs.vectors) <= level
+            n_null, found = int(null.sum()), len(null)
+            wanted = min(self.room, 2 * found if null.all() else d + n_null)
+            if n_null == 0 or wanted <= found:
+                break
+            how["start"] = pairs.start
+            pairs = top_eigenpairs(operator, wanted, **how)
+        if n_null == 0:
+            return pairs
+        warn_of_null_directions(n_null)
+        order = np.argsort(null, kind="stable")
+        next_value = pairs.values[order[d]] if d < found else np.nan
+        return replace(
+            pairs,
+            values=pairs.values[order[:d]],
+            vectors=pairs.vectors[:, order[:d]],
+            residuals=pairs.residuals[order[:d]],
+            next_value=float(next_value),
+        )
+
     def objective(self, V: Array) -> float:
-        """tr(V' M V)."""
+        """tr(V' M V), the shifts of the graph terms included."""
         return float(self.operator().energies(V).sum())
 
     def __str__(self) -> str:
@@ -213,7 +268,7 @@ class Problem:
             for weight, term in zip(self.theta, self.kernels, strict=True)
         ]
         parts += [
-            f"{self.gamma * weight:.4g} R[{term.name}: {term.operator.describe()}]"
+            f"{self.gamma * weight:.4g} R[{term.name}: {term.formula()}]"
             for weight, term in zip(self.beta, self.graphs, strict=True)
         ]
         parts += [

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
-from graphfold.model.alternate import Alternation, solved
+from graphfold.model.alternate import Alternation, objective_of, solved
 from graphfold.model.problem import Problem
 from graphfold.model.span import Span
 from graphfold.operators import (
@@ -86,7 +86,7 @@ def in_span(
         )
     if solver == "auto":
         pairs = replace(pairs, reason="of the whole problem, from the landmarks' span")
-    trace = np.append(result.objective_trace, pairs.values.sum(dtype=np.float64))
+    trace = np.append(result.objective_trace, objective_of(problem, pairs))
     return replace(result, problem=problem, pairs=pairs, objective_trace=trace)
 
 

@@ -50,7 +50,8 @@ class Term:
 
     ``size`` is c(R) for a graph term: strength is measured in it. ``is_laplacian``
     marks base = -L, whose extension to new points is exact in their edges. ``start``
-    are its top directions, where they are known.
+    are its top directions, where they are known. ``null`` is set where base = -A stands
+    for the pseudo-inverse of A: energies up to it are those of null vectors of A.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Term:
     factor: float = 1.0
     shift: float = 0.0
     start: Array | None = None
+    null: float = 0.0
 
     @property
     def operator(self) -> SymmetricOperator:
@@ -69,6 +71,10 @@ class Term:
             numbers = np.full(self.base.n, self.shift, dtype=self.base.dtype)
             shifted = Diagonal(numbers, name=f"{self.shift:.4g} I") + self.base
         return shifted if self.factor == 1 else self.factor * shifted
+
+    def formula(self) -> str:
+        """The term as the formula has it, without the shift that learning needs."""
+        return replace(self, shift=0.0).operator.describe()
 
     def of_size_one(self) -> Self:
         """The same term measured in its own size, so that all terms speak alike."""
@@ -82,8 +88,8 @@ class Term:
     def lifted_above_zero(self) -> Self:
         """b I - L in the place of -L: no trace is negative, so a weight can be learned.
 
-        b is the certified bound of the spectrum. At equal weights the eigenvectors
-        stay what they are; the eigenvalues move by a constant.
+        b is the certified bound of the spectrum. For given weights the eigenvectors
+        are those of -L. :class:`Problem` subtracts the shift from its eigenvalues.
         """
         lowest = self.base.bounds()[0]
         return replace(self, shift=max(0.0, -lowest) if np.isfinite(lowest) else 0.0)
@@ -131,7 +137,7 @@ def inverse_term(
     """K = (T'T)^+ as a term, its top directions found on the way."""
     rng = np.random.default_rng(0) if rng is None else rng
     operator, start = inverse.kernel_of(T, n_components, rng)
-    return Term(name, operator, start=start)
+    return Term(name, operator, start=start if start.shape[1] else None)
 
 
 def kernel_terms(
@@ -270,7 +276,7 @@ def in_precision(laplacian: Laplacian, dtype: Any) -> Sparse:
 
 def _needs_basis(laplacian: Laplacian, response: Response) -> ResponseError:
     return ResponseError(
-        f"response {response!r} has a jump or a pole, so it needs the whole "
+        f"response {response!r} has a jump, a pole or a root, so it needs the whole "
         f"eigenbasis, which is computed up to {LARGEST_BASIS} nodes; the graph "
         f"has {laplacian.n}: "
         "use a smooth response, or Bandlimited"

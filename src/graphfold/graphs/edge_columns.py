@@ -125,17 +125,17 @@ def has_known_ends(listed: Sequence[Any]) -> bool:
 
 def _check_given(listed: list[Any], given: tuple[Any, ...], spelling: Spelling) -> None:
     source, target = given[:2]
-    if (source is None) != (target is None):
-        raise GraphError(
-            f"{spelling.source} and {spelling.target} must be given together; got only "
-            f"{spelling.target if source is None else spelling.source}"
-        )
     named = [name for name in given if name is not None and name is not False]
     lost = [name for name in named if name not in listed]
     if lost:
         raise GraphError(
             f"edges must have the columns named; there is no {lost[0]!r} among "
             f"{some_of(_texts(listed), 12)}"
+        )
+    if (source is None) != (target is None):
+        raise GraphError(
+            f"{spelling.source} and {spelling.target} must be given together; got only "
+            f"{spelling.target if source is None else spelling.source}"
         )
     twice = [name for name in named if named.count(name) + listed.count(name) > 2]
     if twice:

@@ -138,7 +138,7 @@ def _from_table(
 ) -> Adjacency:
     """A DataFrame: square with equal names of rows and columns, or one edge a row."""
     listed = list(getattr(table, "column_names", table.columns))  # Arrow's word first
-    if columns.source is None and table.shape[0] == table.shape[1]:
+    if columns.source is None and table.shape[0] == table.shape[1] > 1:
         matrix = _square(table, listed, columns)
         if matrix is not None:
             labels = as_labels(table.index) if nodes is None else nodes

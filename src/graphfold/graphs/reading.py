@@ -204,19 +204,24 @@ def _from_networkx(
     graph: Any, nodes: Array | None, rules: Rules, weight: Any
 ) -> Adjacency:
     labels = as_labels(list(graph.nodes)) if nodes is None else nodes
-    listed = list(graph.edges(data=True))
-    name = "weight" if weight is None else weight
+    listed = list(graph.edges(data=weight or "weight", default=None))
+    tails, heads = [edge[0] for edge in listed], [edge[1] for edge in listed]
     weights = None
     if weight is not False:
-        if any(name in edge[2] for edge in listed):
-            weights = [edge[2].get(name, 1.0) for edge in listed]  # as networkx does
-        else:
-            found: dict[Any, Any] = {}
-            for edge in listed:
-                found |= edge[2]
-            _no_such_attribute(found, weight)
-    tails, heads = [edge[0] for edge in listed], [edge[1] for edge in listed]
+        weights = _of_networkx(graph, [edge[2] for edge in listed], weight)
     return from_edges(tails, heads, weights, labels, rules)
+
+
+def _of_networkx(graph: Any, weights: list[Any], weight: Any) -> list[Any] | None:
+    """Weights of the edges: 1 where there is none, as networkx has it."""
+    if any(value is not None for value in weights):
+        return [1.0 if value is None else value for value in weights]
+    found: dict[Any, Any] = {}
+    for *_, attributes in graph.edges(data=True):
+        if attributes:
+            found.update(attributes)
+    _no_such_attribute(found, weight)
+    return None
 
 
 def _is_igraph(source: Any) -> bool:

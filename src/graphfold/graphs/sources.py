@@ -67,7 +67,8 @@ def from_matrix(matrix: Any, nodes: Array | None = None, rules: Rules = RULES) -
     if rules.duplicates == "sum":
         return sp.csr_array(matrix + turned)
     larger = sp.csr_array(matrix.maximum(turned))
-    _warn_of_directions(larger, sp.csr_array(matrix.minimum(turned)), nodes)
+    if not _all_equal(matrix.data):
+        _warn_of_directions(larger, sp.csr_array(matrix.minimum(turned)), nodes)
     return larger
 
 
@@ -88,6 +89,10 @@ def _equal(one: Any, other: Any) -> bool:
         np.array_equal(getattr(one, part), getattr(other, part))
         for part in ("indptr", "indices", "data")
     )
+
+
+def _all_equal(values: Array) -> bool:
+    return len(values) == 0 or values.min() == values.max()
 
 
 def _warn_of_directions(larger: Any, smaller: Any, nodes: Array | None) -> None:
@@ -153,7 +158,7 @@ def from_edges(
     values = _usable(values[joined], rules.negative)
     n = len(nodes)
     half = merge_edges(low, high, values, (n, n), rules.duplicates)
-    if rules.duplicates == "once" and half.nnz < len(values):
+    if rules.duplicates == "once" and half.nnz < len(values) and not _all_equal(values):
         smallest = _smallest_of_each(low, high, values, half.shape)
         _warn_of_differing(half, smallest, nodes)
     return Adjacency(sp.csr_array(half + half.T), nodes)

@@ -96,7 +96,7 @@ def _edges_of_lines(path: str) -> Any:
     lines = place.path.read_bytes()
     for labels in (None, LABELS):
         how = (labels, N, place, False)
-    edge_parts._edges_of_lines(lines, 3, [0, 1, 2], how, skip=0)
+        edge_parts._edges_of_lines(lines, 3, [0, 1, 2], how, skip=0)
 
 
 TARGETS: dict[str, Target] = {

@@ -2,7 +2,7 @@
 
     GRAPHFOLD_DATA=... python -m benchmarks.solver_table [--rows 3000] [--write]
 
-Rows: both precisions; rows dense, sparse and as a Gaussian kernel; the penalty and every
+Both precisions; rows dense, sparse and as a Gaussian kernel; the penalty and every
 response in both forms; Cora, MNIST, osmFISH, graphs of many parts, stars and paths;
 clustered spectra. The reference is LAPACK on the same problem in double precision up to
 4,000 rows, beyond it our own answer in double precision with ``tol=1e-11``. An angle is
@@ -208,7 +208,8 @@ def page(rows: list[Row]) -> str:
         "precision at a tighter tolerance, at the widest gap among the last third of "
         "the components.",
         "",
-        "| problem | n | precision | fits | residual | orthogonality | angle | rounds |",
+        "| problem | n | precision | fits | residual | orthogonality | angle | rounds"
+        " |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     groups: dict[tuple[str, int, str], list[Row]] = {}

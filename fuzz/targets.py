@@ -95,7 +95,8 @@ def _edges_of_lines(path: str) -> Any:
     place = existing(path)
     lines = place.path.read_bytes()
     for labels in (None, LABELS):
-        edge_parts._edges_of_lines(lines, 3, [0, 1, 2], labels, N, place, skip=0)
+        how = (labels, N, place, False)
+        edge_parts._edges_of_lines(lines, 3, [0, 1, 2], how, skip=0)
 
 
 TARGETS: dict[str, Target] = {

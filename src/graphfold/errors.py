@@ -98,6 +98,18 @@ class UnknownRowsWarning(GraphfoldWarning):
     """Edges or pairs of a file name rows that the data do not have."""
 
 
+class IgnoredColumnsWarning(GraphfoldWarning):
+    """Columns of a table of edges, or attributes of edges, that are not used."""
+
+
+class DuplicateEdgesWarning(GraphfoldWarning):
+    """Edges listed several times, or in both directions, with different weights."""
+
+
+class DroppedEdgesWarning(GraphfoldWarning):
+    """Edges without an end or a weight were dropped, as ``dropna=True`` asks."""
+
+
 class SignedGraphWarning(GraphfoldWarning):
     """The graph has negative weights: its Laplacian is not positive semi-definite."""
 

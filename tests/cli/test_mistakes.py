@@ -108,7 +108,10 @@ MISTAKES = {
     "broken npy": (["embed", "broken.npy", *OUT], "not a readable .npy file"),
     "broken parquet": (["embed", "broken.parquet", *OUT], "readable .parquet file"),
     "broken mtx": (["embed", "broken.mtx", *OUT], "not a readable .mtx file"),
-    "graph of columns": ([*DATA, "--graph", "data.csv", *OUT], "it has 7 columns"),
+    "graph of columns": (
+        [*DATA, "--graph", "data.csv", *OUT],
+        "got id, a, b, c, d, e, kind: name them with --source",
+    ),
     "graph not square": ([*DATA, "--graph", "wide.npz", *OUT], "square matrix of 60"),
     "graph of others": ([*DATA, "--graph", "small.npy", *OUT], "square matrix of 60"),
     "graph twice": (

@@ -10,6 +10,7 @@ import pytest
 from graphfold import EdgeTable, Graph, GraphKernelPCA, NeighborGraph
 from graphfold.errors import (
     DisconnectedGraphWarning,
+    DuplicateEdgesWarning,
     GraphError,
     GraphfoldError,
     LabelError,
@@ -140,6 +141,7 @@ def test_edges_across_chunks_only():
     assert largest_gap(other.embedding_, one.embedding_) < 1e-9
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.DuplicateEdgesWarning")
 @pytest.mark.parametrize("rule", ["once", "sum"])
 def test_edges_listed_several_times_and_loops(rule):
     frame, rows = table(X)
@@ -178,6 +180,48 @@ def test_bad_edges_are_one_sentence(change, sentence):
     bad = EDGES.assign(**change)
     with pytest.raises(GraphError, match=sentence):
         on_workers(rows, edge_table(bad))
+
+
+def test_edges_listed_with_different_weights_are_warned_of():
+    _, rows = table(X)
+    turned = EDGES[:3].rename(columns={"source": "target", "target": "source"})
+    listed = pd.concat([EDGES, turned.assign(weight=9.0)], ignore_index=True)
+    with pytest.warns(DuplicateEdgesWarning, match="3 edges are listed"):
+        on_workers(rows, edge_table(listed))
+    on_workers(rows, EdgeTable(edge_table(listed), duplicates="sum"))
+    same = pd.concat([EDGES, EDGES[:3]], ignore_index=True)
+    on_workers(rows, edge_table(same))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
+def test_missing_ends_are_refused_or_dropped(missing):
+    frame, rows = table(X)
+    gaps = pd.DataFrame({"source": [missing], "target": "row 1", "weight": 1.0})
+    listed = pd.concat([EDGES.astype({"source": object}), gaps], ignore_index=True)
+    # one part: pandas' own strings of Dask cannot hold all of these
+    with dask.config.set({"dataframe.convert-string": False}):
+        parts = dd.from_pandas(listed, npartitions=2, sort=False)
+        with pytest.raises(
+            GraphError, match=r"an end is missing in 1 of .*dropna=True"
+        ):
+            on_workers(rows, parts)
+        other = on_workers(rows, EdgeTable(parts, dropna=True))
+    assert largest_gap(other.embedding_, in_memory(frame, GRAPH).embedding_) < 1e-9
+
+
+def test_integer_names_in_another_order_are_names():
+    order = np.random.default_rng(0).permutation(600)
+    A = PLAIN.to_scipy()
+    shuffled = Graph(A[order][:, order], nodes=order)
+    rows = chunked(X, (300, 300))
+    with pytest.raises(LabelError, match="the rows of X have none"):
+        on_workers(rows, shuffled)
+    expected = in_memory(X, PLAIN).embedding_
+    ordered = on_workers(rows, Graph(A, nodes=np.arange(600)))
+    assert largest_gap(ordered.embedding_, expected) < 1e-9
+    model = GraphKernelPCA(3, graph=shuffled, landmarks=60)
+    named = model.fit(rows, node_ids=da.arange(600, chunks=300))
+    assert largest_gap(named.embedding_, expected) < 1e-9
 
 
 def test_numbers_that_no_row_has():

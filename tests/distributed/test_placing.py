@@ -80,6 +80,9 @@ def test_edges_may_be_given(pair):
     listed = pd.DataFrame([(*e, 1.0)[:3] for e in edges], columns=list("rnw"))
     of_table = dd.from_pandas(listed, npartitions=2)
     assert largest_gap(other.transform(row, edges=of_table), expected) < 1e-6
+    turned = [(edge[1], edge[0], *edge[2:]) for edge in edges]
+    assert largest_gap(one.transform(row, edges=turned), expected) < 1e-12
+    assert largest_gap(other.transform(row, edges=turned), expected) < 1e-6
 
 
 def test_a_row_that_has_changed_is_refused(pair):

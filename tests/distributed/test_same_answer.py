@@ -18,7 +18,11 @@ from graphfold import (
     responses,
 )
 from graphfold.datasets import load_digits, load_mnist
-from graphfold.errors import GraphfoldError, LandmarksChosenWarning
+from graphfold.errors import (
+    DuplicateEdgesWarning,
+    GraphfoldError,
+    LandmarksChosenWarning,
+)
 from tests.conftest import real
 from tests.distributed.problems import (
     chunked,
@@ -209,12 +213,16 @@ def test_rows_of_a_matrix():
     assert largest_gap(other.embedding_, one.embedding_) < 1e-9
 
 
-def test_a_matrix_of_directed_edges_is_halved_like_in_memory():
+def test_a_matrix_of_directed_edges_is_undirected_like_in_memory():
     rng = np.random.default_rng(0)
     A = np.where(rng.random((600, 600)) < 0.01, rng.random((600, 600)), 0.0)
     np.fill_diagonal(A, 0)
-    other = on_workers(chunked(X, (250, 350)), da.from_array(A, chunks=(200, 600)))
-    assert largest_gap(other.embedding_, in_memory(X, A).embedding_) < 1e-9
+    with pytest.warns(DuplicateEdgesWarning, match="edges are listed") as said:
+        other = on_workers(chunked(X, (250, 350)), da.from_array(A, chunks=(200, 600)))
+        one = in_memory(X, A)
+    assert largest_gap(other.embedding_, one.embedding_) < 1e-9
+    counts = {str(warning.message).split()[0] for warning in said}
+    assert counts == {str(int(((A > 0) & (A.T > 0)).sum() // 2))}
 
 
 # -- clusters of processes ------------------------------------------------------------

@@ -62,15 +62,46 @@ def test_positions_serve_only_where_nothing_has_labels(points, graph):
         )
 
 
-def test_integer_nodes_in_any_order_are_row_numbers(points, graph, rng):
-    """networkx orders nodes by insertion: node 7 must still be row 7."""
+def test_integer_names_in_another_order_are_names(points, graph, rng):
+    """networkx lists nodes as they were added: its order may be that of the rows."""
     A = graph.to_scipy().toarray()
+    order = rng.permutation(N)
     shuffled = nx.Graph()
-    shuffled.add_nodes_from(rng.permutation(N).tolist())
+    shuffled.add_nodes_from(order.tolist())
     shuffled.add_edges_from(zip(*np.nonzero(A), strict=True))
-    found = GraphKernelPCA(graph=shuffled).fit(points)
-    reference = GraphKernelPCA(graph=Graph(A)).fit(points)
-    assert_allclose(found.embedding_, reference.embedding_, atol=1e-9)
+    for source in (shuffled, Graph(A[np.ix_(order, order)], nodes=order)):
+        with pytest.raises(
+            LabelError, match=r"rows of X have none.*graph.nodes.*range"
+        ):
+            GraphKernelPCA(graph=source).fit(points)
+    reference = GraphKernelPCA(graph=Graph(A)).fit(points).embedding_
+    model = GraphKernelPCA(graph=shuffled)
+    by_number = model.fit(points, node_ids=range(N)).embedding_
+    assert_allclose(by_number, reference, atol=1e-9)
+    in_its_order = model.fit(points[order], node_ids=list(shuffled)).embedding_
+    assert_allclose(in_its_order, reference[order], atol=1e-9)
+
+
+def test_integer_names_in_order_are_positions(points, graph):
+    A = graph.to_scipy()
+    rows, columns = sp.triu(A).nonzero()
+    ordered = nx.Graph()
+    ordered.add_nodes_from(range(N))
+    ordered.add_edges_from(zip(rows.tolist(), columns.tolist(), strict=True))
+    reference = GraphKernelPCA(graph=Graph(A)).fit(points).embedding_
+    for source in (ordered, np.column_stack([rows, columns]), Graph(A, range(N))):
+        found = GraphKernelPCA(graph=source).fit(points).embedding_
+        assert_allclose(found, reference, atol=1e-9)
+
+
+def test_a_shuffled_integer_index_that_a_scaler_drops_is_an_error(points, graph, rng):
+    order = rng.permutation(N)
+    table = pd.DataFrame(points[order], index=order)
+    labelled = Graph(graph.to_scipy()[order][:, order], nodes=table.index)
+    pipeline = make_pipeline(StandardScaler(), GraphKernelPCA(graph=labelled))
+    with pytest.raises(LabelError, match="the rows of X have none"):
+        pipeline.fit(table)
+    pipeline.set_output(transform="pandas").fit(table)
 
 
 def test_igraph_and_edge_tables_as_they_are(points, graph):
@@ -173,6 +204,31 @@ def test_edges_can_be_listed(table, graph):
     assert_allclose(model.transform(new, edges=by_label), expected)
     by_position = [(0, "row4"), (2, "row7", 2.5)]
     assert_allclose(model.transform(new.to_numpy(), edges=by_position), expected)
+
+
+def test_an_edge_of_a_new_row_may_be_given_from_either_end(table, graph):
+    train, new = table.iloc[:45], table.iloc[45:48]
+    model = GraphKernelPCA(3, graph=graph).fit(train)
+    expected = model.transform(new, edges=[("row45", "row4"), ("row47", "row7", 2.5)])
+    turned = [("row4", "row45"), ("row47", "row7", 2.5)]
+    assert_allclose(model.transform(new, edges=turned), expected)
+    bare = [("row4", 0), ("row7", 2, 2.5)]  # rows without labels, by position
+    assert_allclose(model.transform(new.to_numpy(), edges=bare), expected)
+    with pytest.raises(
+        LabelError, match=r"by label and by label; \('row45', 'row46'\)"
+    ):
+        model.transform(new, edges=[("row45", "row46")])
+
+
+def test_numbers_of_rows_and_of_nodes_are_told_apart_by_their_order(points, graph):
+    model = GraphKernelPCA(3, graph=graph.to_scipy()).fit(points)
+    new = points[:2] + 0.5
+    matrix = np.zeros((2, N))
+    matrix[1, 0] = 1.0
+    expected = model.transform(new, edges=matrix)
+    assert_allclose(model.transform(new, edges=[(1, 0)]), expected)
+    with pytest.raises(LabelError, match=r"by position and by position; \(7, 1\)"):
+        model.transform(new, edges=[(7, 1)])
 
 
 def test_labels_unknown_to_the_graph_have_no_edges(points, table, graph):

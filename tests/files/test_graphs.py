@@ -1,5 +1,7 @@
 """Graphs of every format, by name and by number; what they cannot mean."""
 
+import io
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -8,8 +10,14 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from graphfold.errors import FileError, UnknownRowsWarning
+from graphfold.errors import (
+    DroppedEdgesWarning,
+    FileError,
+    IgnoredColumnsWarning,
+    UnknownRowsWarning,
+)
 from graphfold.files import read_graph
+from graphfold.files.graphs import Asked
 
 N = 6
 EDGES = np.array([[0, 1], [1, 2], [4, 5]])
@@ -76,8 +84,8 @@ def test_arrays_of_edges(tmp_path):
         "a,b\nb,c\ne,f\n",
         "source,target\na,b\nb,c\ne,f\n",
         "target,source\na,b\nb,c\ne,f\n",
-        "here,there,length\na,b,1\nb,c,1\ne,f,1\n",
-        "source,target,kind,weight\na,b,x,1\nb,c,y,1\ne,f,z,1\n",
+        "here,there,weight\na,b,1\nb,c,1\ne,f,1\n",
+        "From,To,W\na,b,1\nb,c,1\ne,f,1\n",
         '"a","b"\n\nb,c\ne,f\n',
     ],
 )
@@ -93,7 +101,77 @@ def test_a_directed_graphml_loses_its_directions(tmp_path):
     graph.add_edge("a", "b")
     nx.write_graphml(graph, tmp_path / "g.graphml")
     found = read_graph(tmp_path / "g.graphml", LABELS, N)
-    assert of_rows(found, LABELS)[0, 1] == 0.5
+    assert of_rows(found, LABELS)[0, 1] == 1.0
+
+
+def test_the_weight_of_a_graphml_file_can_be_named(tmp_path):
+    graph = nx.Graph([("a", "b", {"trips": 4.0})])
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    with pytest.warns(IgnoredColumnsWarning, match="trips is not used"):
+        assert of_rows(read_graph(tmp_path / "g.graphml", LABELS, N), LABELS).max() == 1
+    found = read_graph(tmp_path / "g.graphml", LABELS, N, asked=Asked(weight="trips"))
+    assert of_rows(found, LABELS)[0, 1] == 4.0
+
+
+def written(path, content):
+    if path.suffix == ".parquet":
+        pd.read_csv(io.StringIO(content), keep_default_na=True).to_parquet(path)
+    else:
+        path.write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("content", "ignored"),
+    [
+        ("Unnamed: 0,source,target\n0,a,b\n1,b,c\n2,e,f\n", "Unnamed: 0"),
+        ("n,from,to,trips\n0,a,b,7\n1,b,c,8\n2,e,f,9\n", "n, trips"),
+        ("source,target,year\na,b,2001\nb,c,2002\ne,f,2003\n", "year"),
+        ("source,target,kind,weight\na,b,x,1\nb,c,y,1\ne,f,z,1\n", "kind"),
+    ],
+)
+def test_columns_that_are_not_used_are_said(suffix, content, ignored, tmp_path):
+    path = written(tmp_path / f"edges{suffix}", content)
+    with pytest.warns(IgnoredColumnsWarning, match=f"not used: {ignored};.*--weight"):
+        found = read_graph(path, LABELS, N)
+    assert_array_equal(of_rows(found, LABELS), adjacency() > 0)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_columns_that_are_not_known_are_named_by_the_caller(suffix, tmp_path):
+    content = "when,payer,payee,amount\n5,a,b,1\n6,b,c,2\n7,e,f,0.5\n"
+    path = written(tmp_path / f"edges{suffix}", content)
+    with pytest.raises(FileError, match=r"got when, payer, payee, amount.*--source"):
+        read_graph(path, LABELS, N)
+    asked = Asked("payer", "payee", "amount")
+    assert_array_equal(
+        of_rows(read_graph(path, LABELS, N, asked=asked), LABELS), adjacency()
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_missing_ends_are_refused_or_dropped(suffix, labelled, tmp_path):
+    content = "source,target\na,b\nb,c\ne,f\n,b\n"
+    if not labelled:
+        content = "source,target\n0,1\n1,2\n4,5\n,1\n"
+    path = written(tmp_path / f"edges{suffix}", content)
+    labels = LABELS if labelled else None
+    with pytest.raises(FileError, match=r"1 of 4 edges have none.*edge 4.*--dropna"):
+        read_graph(path, labels, N)
+    with pytest.warns(DroppedEdgesWarning, match="1 of 4 edges"):
+        found = read_graph(path, labels, N, asked=Asked(dropna=True))
+    assert_array_equal(of_rows(found, labels), adjacency() > 0)
+
+
+def test_directions_of_a_matrix_of_another_file_are_those_of_a_graph(tmp_path):
+    anndata = pytest.importorskip("anndata", reason="needs anndata")
+    adata = anndata.AnnData(np.zeros((N, 1)), obs=pd.DataFrame(index=LABELS))
+    adata.obsp["connectivities"] = sp.csr_matrix(np.triu(adjacency()))
+    adata.write_h5ad(tmp_path / "g.h5ad")
+    found = read_graph(tmp_path / "g.h5ad", LABELS[::-1], N)
+    assert_array_equal(of_rows(found, LABELS), adjacency())
 
 
 def test_edges_of_strangers_are_left_out_and_said(tmp_path):
@@ -105,8 +183,9 @@ def test_edges_of_strangers_are_left_out_and_said(tmp_path):
 
 
 MISTAKES = {
-    "a,b,c,d\n": "it has 4 columns",
-    "a\n": "it has 1 columns",
+    "a,b,c,d\n": "got a, b, c, d: name them with --source, --target and --weight",
+    "a\n": "ends of the edges must be in columns",
+    "here,there,length\na,b,1\nb,c,1\n": "got here, there, length: name them",
     "": "it is empty",
     "a,b\nc\n": "line 2 has 1",
     "a,b,1\nb,c,x\n": "line 2, column '3' has 'x'",

@@ -309,7 +309,7 @@ MISTAKES = {
     "ragged": ("source,target\na,b\na,b,c,d\n", "not a readable .csv file"),
     "half": ("source,target\na,b\na\n", "a source and a target for every edge"),
     "weights": ("a,b,1\na,b,much\n", "numbers as weights; got much"),
-    "columns": ("a,b,c,d\n", "it has 4 columns"),
+    "columns": ("a,b,c,d\n", "got a, b, c, d: name them"),
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphfold import EdgeTable, Graph
-from graphfold.errors import GraphError, GraphfoldError
+from graphfold.errors import GraphError, GraphfoldError, IgnoredColumnsWarning
 from graphfold.graphs.edge_table import is_edge_table
 from graphfold.graphs.named import graph_from, in_memory
 
@@ -36,7 +36,26 @@ def test_columns_are_found_by_their_usual_names():
 def test_columns_that_are_named_come_first():
     edges = table("source", "target", "weight", "p", "q", "w")
     assert columns(EdgeTable(edges, "p", "q", "w")) == ("p", "q", "w")
-    assert columns(EdgeTable(edges, target="q")) == ("source", "q", "weight")
+    assert columns(EdgeTable(edges, "p", "q", False)) == ("p", "q", None)
+    with pytest.raises(GraphError, match="must be given together"):
+        EdgeTable(edges, target="q")
+    with pytest.warns(IgnoredColumnsWarning, match="p, q, w"):
+        assert columns(EdgeTable(edges)) == ("source", "target", "weight")
+
+
+def test_columns_are_never_guessed():
+    with pytest.raises(GraphError, match="got when, payer, payee, amount"):
+        EdgeTable(table("when", "payer", "payee", "amount"))
+    with pytest.warns(IgnoredColumnsWarning, match="not used: year"):
+        assert columns(EdgeTable(table("source", "target", "year")))[2] is None
+
+
+def test_a_matrix_has_no_columns_and_lists_no_duplicates():
+    matrix = da.zeros((4, 4))
+    with pytest.raises(GraphError, match=r"must be None for a dask.array"):
+        EdgeTable(matrix, weight="w")
+    with pytest.raises(GraphError, match=r'must be "once" for a dask.array.*A \+ A.T'):
+        EdgeTable(matrix, duplicates="sum")
 
 
 @pytest.mark.parametrize("place", ["source", "target", "weight"])

@@ -18,7 +18,12 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from graphfold import Graph, GraphKernelPCA
-from graphfold.errors import GraphError, GraphfoldError, LabelError
+from graphfold.errors import (
+    DuplicateEdgesWarning,
+    GraphError,
+    GraphfoldError,
+    LabelError,
+)
 from tests.helpers import Tensor
 
 # a - b (1), b - c (2), d alone
@@ -111,6 +116,7 @@ def test_igraph_without_names_has_positions_only():
     assert not Graph(igraph.Graph(n=3, edges=[(0, 1)])).has_labels
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.DuplicateEdgesWarning")
 @pytest.mark.parametrize(
     "edges",
     [
@@ -132,13 +138,14 @@ def test_duplicates_can_be_summed():
 
 def test_parallel_networkx_edges_count_once():
     graph = nx.MultiGraph([("a", "b", {"weight": 2.0}), ("a", "b", {"weight": 5.0})])
-    assert Graph(graph).to_scipy()[0, 1] == 5.0
+    with pytest.warns(DuplicateEdgesWarning, match="a - b with 2 and 5"):
+        assert Graph(graph).to_scipy()[0, 1] == 5.0
     assert Graph(graph, duplicates="sum").to_scipy()[0, 1] == 7.0
 
 
 def test_repeated_entries_of_a_coo_matrix_mean_their_sum():
     repeated = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
-    assert Graph(repeated).to_scipy()[0, 1] == 1.5  # (A + A')/2 of 3 one way
+    assert Graph(repeated).to_scipy()[0, 1] == 3.0
 
 
 @pytest.mark.parametrize(
@@ -151,10 +158,10 @@ def test_repeated_entries_of_a_coo_matrix_mean_their_sum():
     ],
     ids=["dense", "sparse", "networkx", "igraph"],
 )
-def test_directions_are_averaged(source):
+def test_an_edge_in_one_direction_keeps_its_weight(source):
     weight = Graph(source).to_scipy()[0, 1]
     assert weight == Graph(source).to_scipy()[1, 0]
-    assert weight == (0.5 if isinstance(source, igraph.Graph) else 1.0)
+    assert weight == (1.0 if isinstance(source, igraph.Graph) else 2.0)
 
 
 def test_self_loops_and_zero_weights_are_dropped():
@@ -197,7 +204,8 @@ def test_edge_index_without_labels_counts_its_nodes():
 
 
 def test_edge_index_listed_twice_has_the_larger_weight():
-    graph = Graph.from_edge_index([[0, 1], [1, 0]], [2.0, 5.0])
+    with pytest.warns(DuplicateEdgesWarning, match="0 - 1 with 2 and 5"):
+        graph = Graph.from_edge_index([[0, 1], [1, 0]], [2.0, 5.0])
     assert graph.to_scipy()[0, 1] == 5.0
 
 
@@ -345,6 +353,7 @@ edge_lists = st.lists(
 )
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.DuplicateEdgesWarning")
 @given(edge_lists)
 def test_any_edge_list_becomes_symmetric_without_diagonal(edges):
     if not any(u != v and w > 0 for u, v, w in edges):
@@ -358,6 +367,7 @@ def test_any_edge_list_becomes_symmetric_without_diagonal(edges):
     assert graph == Graph([(v, u, w) for u, v, w in edges[::-1]], nodes=range(10))
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.DuplicateEdgesWarning")
 @given(st.permutations(range(6)), edge_lists)
 def test_subgraph_of_all_nodes_only_reorders(order, edges):
     edges = [(u % 6, v % 6, w) for u, v, w in edges]

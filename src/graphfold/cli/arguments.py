@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from graphfold.errors import GraphfoldError
+from graphfold.files.graphs import Asked
 
 TABLE_HELP = "csv, tsv (also .gz), npy, npz, parquet, mtx, h5ad or zarr"
 
@@ -73,11 +74,41 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="a graph that links each row to its K nearest",
     )
+    add_edges(parser)
     add_labels(parser, "DATA")
+
+
+def add_edges(parser: argparse.ArgumentParser) -> None:
+    """Columns of lists of edges, where they have other names than usual."""
+    parser.add_argument(
+        "--source", metavar="NAME", help="column of one end in lists of edges"
+    )
+    parser.add_argument("--target", metavar="NAME", help="column of the other end")
+    parser.add_argument(
+        "--weight",
+        metavar="NAME",
+        help="column (in graphml, attribute) of the weights; none: every edge counts 1",
+    )
+    parser.add_argument(
+        "--dropna", action="store_true", help="drop edges with a missing end"
+    )
+
+
+def asked_of_edges(arguments: argparse.Namespace) -> Asked:
+    """What these options say."""
+    weight = False if arguments.weight == "none" else arguments.weight
+    by_line = arguments.id_column == "none"
+    return Asked(arguments.source, arguments.target, weight, arguments.dropna, by_line)
 
 
 def add_labels(parser: argparse.ArgumentParser, data: str) -> None:
     """Columns that are no part of X."""
+    parser.add_argument(
+        "--id-column",
+        metavar="NAME",
+        help=f"column of {data} that names the rows; by default a first one of words, "
+        "or called id, name, node, index; none: rows have no names",
+    )
     parser.add_argument(
         "--label-column",
         action="append",

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import UsageError
+from graphfold.cli.arguments import UsageError, asked_of_edges
 from graphfold.cli.cluster import cluster_for
 from graphfold.cli.models import Rows, model_for, named_path, pairs_of
 from graphfold.cli.output import Console
@@ -64,10 +64,11 @@ def _refuse_missing(arguments: argparse.Namespace) -> None:
 def _rows_in_parts(arguments: argparse.Namespace, console: Console) -> Rows:
     """Everything that the options name; rows and edges stay in their files."""
     from graphfold.files.edge_parts import read_graph_for_parts
-    from graphfold.files.partitions import read_parts
+    from graphfold.files.partitions import read_parts, refuse_names_among
 
     with console.stage("reading", f"looking at {arguments.data}") as tell:
-        parts: Any = read_parts(arguments.data, aside=arguments.label_column)
+        ids, aside = arguments.id_column, arguments.label_column
+        parts: Any = read_parts(arguments.data, aside=aside, ids=ids)
         n = parts.X.shape[0]
         graphs: dict[str, Any] = {}
         for word in arguments.graph:
@@ -75,7 +76,10 @@ def _rows_in_parts(arguments: argparse.Namespace, console: Console) -> Rows:
             tell(path)
             if name in graphs:
                 raise UsageError(f"graphs must have different names; {name} is twice")
-            graphs[name] = read_graph_for_parts(path, parts.few, n)
+            asked = asked_of_edges(arguments)
+            graphs[name] = read_graph_for_parts(path, parts.few, n, asked)
+            if ids is None and graphs[name].has_labels:
+                refuse_names_among(parts, path)
         if arguments.neighbors:
             graphs["neighbors"] = graphfold.NeighborGraph(arguments.neighbors)
         pairs = pairs_of(arguments, parts.few, n, complete=False)

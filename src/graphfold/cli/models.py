@@ -7,12 +7,15 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import graphfold
 from graphfold import responses
 from graphfold.arrays import Array
-from graphfold.cli.arguments import UsageError
+from graphfold.cli.arguments import UsageError, asked_of_edges
 from graphfold.cli.output import Console
 from graphfold.files import Table, read_column, read_graph, read_pairs, read_table
+from graphfold.files.graphs import refuse_names_among
 from graphfold.files.pairs import CANNOT, MUST, read_links
 
 _RESPONSES: dict[str, Any] = {
@@ -41,7 +44,8 @@ class Rows(NamedTuple):
 def read_rows(arguments: argparse.Namespace, console: Console) -> Rows:
     """Everything that the options name, read and matched to the rows."""
     with console.stage("reading", f"reading {arguments.data}") as tell:
-        table = read_table(arguments.data, aside=arguments.label_column)
+        ids, aside = arguments.id_column, arguments.label_column
+        table = read_table(arguments.data, aside=aside, ids=ids)
         graphs: dict[str, Any] = {}
         n = table.X.shape[0]
         for word in arguments.graph:
@@ -49,11 +53,16 @@ def read_rows(arguments: argparse.Namespace, console: Console) -> Rows:
             tell(path)
             if name in graphs:
                 raise UsageError(f"graphs must have different names; {name} is twice")
-            graphs[name] = read_graph(path, table.labels, n, table=table)
+            graphs[name] = read_graph(
+                path, table.labels, n, table=table, asked=asked_of_edges(arguments)
+            )
         if arguments.neighbors:
             graphs["neighbors"] = graphfold.NeighborGraph(arguments.neighbors)
         columns = dict(table.extra) | read_columns(arguments.labels, table.labels, n)
         pairs = pairs_of(arguments, table.labels, n)
+        if table.labels is None and ids is None:
+            for kind, listed in pairs.items():
+                refuse_names_among(table, np.array(listed, dtype=int), kind)
     return Rows(table, graphs, columns, pairs)
 
 

@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         columns = read_columns(arguments.labels, ids, n)
         X = None
         if arguments.data:
-            aside = arguments.label_column
-            X, beside = read_rows_of(arguments.data, ids, n, aside)
+            aside, column = arguments.label_column, arguments.id_column
+            X, beside = read_rows_of(arguments.data, ids, n, aside, column)
             columns |= beside
     gain = None
     if arguments.gain:

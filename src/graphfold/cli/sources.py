@@ -80,13 +80,13 @@ def read_model(path: str) -> Any:
 
 
 def read_rows_of(
-    path: str, labels: Array | None, n: int, aside: list[str]
+    path: str, labels: Array | None, n: int, aside: list[str], ids: str | None
 ) -> tuple[Any, dict[str, Array]]:
     """The original rows in the order of the embedding, and what stands beside them.
 
     Columns of words are no part of them, nor those named in ``aside``.
     """
-    table = read_table(path, aside=aside, words=True)
+    table = read_table(path, aside=aside, words=True, ids=ids)
     if labels is not None and table.labels is not None:
         order = positions(labels, table.labels, path)
         beside = {name: values[order] for name, values in table.extra.items()}

@@ -7,7 +7,15 @@ import os
 from typing import Any
 
 import graphfold
-from graphfold.cli.arguments import Parser, add_labels, add_pairs, add_verb, count
+from graphfold.cli.arguments import (
+    Parser,
+    add_edges,
+    add_labels,
+    add_pairs,
+    add_verb,
+    asked_of_edges,
+    count,
+)
 from graphfold.cli.models import named_path, pairs_of, read_columns
 from graphfold.cli.output import Console
 from graphfold.cli.outputs import add_overwrite, check_outputs
@@ -53,6 +61,7 @@ def add(commands: Any) -> Parser:
         metavar="[NAME=]FILE",
         help='graphs to draw; those of a model by default; "none" for none',
     )
+    add_edges(parser)
     parser.add_argument("--data", metavar="FILE", help="the rows that were embedded")
     parser.add_argument("--neighbors", type=count, default=10, metavar="K")
     parser.add_argument("--layout", choices=("umap", "tsne"), help="of all components")
@@ -99,8 +108,8 @@ def _beside(arguments: argparse.Namespace, shown: Embeddings) -> dict[str, Any]:
     found: dict[str, Any] = dict(pairs_of(arguments, ids, n))
     labels = read_columns(arguments.labels, ids, n) | shown.columns
     if arguments.data:
-        aside = arguments.label_column
-        found["X"], beside = read_rows_of(arguments.data, ids, n, aside)
+        aside, column = arguments.label_column, arguments.id_column
+        found["X"], beside = read_rows_of(arguments.data, ids, n, aside, column)
         labels = beside | labels
     found["labels"] = labels or None
     if arguments.text:
@@ -112,5 +121,8 @@ def _beside(arguments: argparse.Namespace, shown: Embeddings) -> dict[str, Any]:
         found["edges"] = False
     elif arguments.edges:
         named = [named_path(word) for word in arguments.edges]
-        found["edges"] = {name: read_graph(path, ids, n) for name, path in named}
+        asked = asked_of_edges(arguments)
+        found["edges"] = {
+            name: read_graph(path, ids, n, asked=asked) for name, path in named
+        }
     return found

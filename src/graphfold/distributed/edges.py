@@ -14,13 +14,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
+from graphfold.check import some_of
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed
 from graphfold.distributed.grid import Grid, grid_of_edges
 from graphfold.distributed.running import values
 from graphfold.distributed.tasks import from_delayed, in_their_places, literal, task
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs import EdgeTable, Graph
-from graphfold.graphs.labels import LabelIndex, as_labels, comparable, first_duplicate
+from graphfold.graphs.labels import (
+    LabelIndex,
+    are_positions,
+    as_labels,
+    comparable,
+    first_duplicate,
+    missing_labels,
+)
+from graphfold.graphs.sources import without_missing
 
 #: buckets at most that labels are hashed into
 MOST_BUCKETS = 256
@@ -41,7 +50,7 @@ def adjacency_of(
         parts = with_numbers(parts, labels)
     elif isinstance(source, Graph):
         _check_positions(source, sum(sizes))
-    return grid_of_edges(parts, sizes, rule=_rule(source))
+    return grid_of_edges(parts, sizes, rule=_rule(source), tell=True)
 
 
 def edge_parts(source: EdgeTable | Graph, sizes: tuple[int, ...] = ()) -> list[Any]:
@@ -55,14 +64,13 @@ def edge_parts(source: EdgeTable | Graph, sizes: tuple[int, ...] = ()) -> list[A
     parts = [from_delayed(part) for part in source.edges[kept].to_delayed()]
     # edges are often listed in the order of the rows: then they are where these are
     in_their_places(parts)
-    return [task(_edges_of_table, part, *names, place=part.place) for part in parts]
+    how = (*names, source.dropna)
+    return [task(_edges_of_table, part, *how, place=part.place) for part in parts]
 
 
 def _rule(source: EdgeTable | Graph) -> str:
-    """Halves of a matrix are added; a Graph lists every edge once."""
-    if isinstance(source, Graph):
-        return "once"
-    return "sum" if source.is_matrix else source.duplicates
+    """What an edge means that is listed several times; a Graph lists each once."""
+    return "once" if isinstance(source, Graph) else source.duplicates
 
 
 def _by_position(source: EdgeTable | Graph) -> bool:
@@ -73,16 +81,16 @@ def _by_position(source: EdgeTable | Graph) -> bool:
 
 
 def _check_positions(graph: Graph, n: int) -> None:
-    if graph.n_nodes != n and not graph.has_labels:
+    if graph.n_nodes != n:
         raise LabelError(
             f"X has {n} rows without labels and the graph has {graph.n_nodes} nodes; "
             "they can be matched by label only: give the Graph labels (nodes=...) and "
             "pass node_ids=, or a dask.dataframe with labels as its index"
         )
-    if graph.has_labels and graph.nodes.dtype.kind not in "iu":
+    if graph.has_labels and not are_positions(graph.nodes):
         raise LabelError(
-            "the graph has labels and the rows of X have none: pass node_ids=, or a "
-            "dask.dataframe with labels as its index"
+            f"the graph has labels such as {some_of(graph.nodes, 3)} and the rows of X "
+            "have none: pass node_ids=, or a dask.dataframe with labels as its index"
         )
 
 
@@ -123,13 +131,17 @@ def _shape(block: Any) -> tuple[int, int]:
 
 
 def _edges_of_rows(block: Any, start: int) -> Edges:
-    """Entries of rows of A, a half each: the other half comes from the other end."""
+    """Entries of rows of A; repeated ones mean their sum."""
     entries = sp.coo_array(block)
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
     tails = entries.row.astype(np.int64) + start
-    return tails, entries.col.astype(np.int64), entries.data.astype(np.float64) / 2
+    return tails, entries.col.astype(np.int64), entries.data.astype(np.float64)
 
 
-def _edges_of_table(part: Any, source: Any, target: Any, weight: Any) -> Edges:
+def _edges_of_table(
+    part: Any, source: Any, target: Any, weight: Any, dropna: bool
+) -> Edges:
     """Columns of a table of pandas' or polars' as arrays."""
     tails, heads = as_labels(part[source]), as_labels(part[target])
     try:
@@ -142,6 +154,17 @@ def _edges_of_table(part: Any, source: Any, target: Any, weight: Any) -> Edges:
         raise GraphError(
             f"edge weights must be numbers; column {weight!r} holds others"
         ) from None
+    missing = missing_labels(tails) | missing_labels(heads)
+    if dropna:
+        kept = ~(missing | np.isnan(weights))
+        return without_missing(tails[kept]), without_missing(heads[kept]), weights[kept]
+    if missing.any():
+        raise GraphError(
+            f"every edge must have two ends; an end is missing in {int(missing.sum())} "
+            f"of {len(missing)} edges of a part, in its rows "
+            f"{some_of(np.flatnonzero(missing).tolist())} counted from 0: fill them "
+            "in, or drop these edges with EdgeTable(..., dropna=True)"
+        )
     return tails, heads, weights
 
 

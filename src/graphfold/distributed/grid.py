@@ -9,7 +9,7 @@ needed; nobody holds a column of the matrix or of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,11 @@ from graphfold.distributed.running import held, values
 from graphfold.distributed.tasks import in_their_places, task
 from graphfold.errors import GraphError, LabelError
 from graphfold.graphs.laplacian import inverse_sqrt
-from graphfold.graphs.sources import merge_edges
+from graphfold.graphs.sources import (
+    count_of_differing,
+    merge_edges,
+    warn_of_duplicates,
+)
 
 #: rows whose products are made at a time, in double precision
 STRIP_ROWS = 2048
@@ -44,6 +48,8 @@ class Strip:
 
     needed: tuple[Array | None, ...]
     entries: Any
+    #: edges whose weights differ where they are listed, where that is to be told
+    n_differing: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -53,6 +59,10 @@ class Strip:
     def counts(self) -> Array:
         """How many rows of each block are needed."""
         return np.array([0 if rows is None else len(rows) for rows in self.needed])
+
+    def differing(self) -> int:
+        """How many edges are listed with different weights."""
+        return self.n_differing
 
     def _needed(self, j: int) -> Array:
         rows = self.needed[j]
@@ -200,12 +210,14 @@ def grid_of_edges(
     column_sizes: tuple[int, ...] | None = None,
     *,
     rule: str = "once",
+    tell: bool = False,
 ) -> Grid:
     """The matrix of edges that lie in parts: tasks of (tails, heads, weights).
 
     Ends are numbers of rows. Without ``column_sizes`` the matrix is symmetric: an edge
     counts for both of its ends, and once whoever lists it (``rule``); loops are
-    dropped. With them it leads from rows of one table to rows of another.
+    dropped. With them it leads from rows of one table to rows of another. ``tell``:
+    edges that are listed with different weights are warned of.
     """
     both = column_sizes is None
     columns = row_sizes if column_sizes is None else column_sizes
@@ -215,13 +227,16 @@ def grid_of_edges(
         parts, _by_row_block, len(row_sizes), starts, int(column_starts[-1]), both
     )
     tasks = [
-        task(_strip, pieces[i], int(starts[i]), size, column_starts, rule)
+        task(_strip, pieces[i], int(starts[i]), size, column_starts, rule, tell)
         for i, size in enumerate(row_sizes)
     ]
     strips = held("edges of the rows", in_their_places(tasks, row_sizes))
     counts = values(
         "edges of the rows", [task(Strip.counts, strip) for strip in strips]
     )
+    if tell and rule == "once":
+        found = values("edges of the rows", [task(Strip.differing, s) for s in strips])
+        warn_of_duplicates(sum(found) // 2)  # an edge is in the strips of both ends
     return Grid(tuple(strips), row_sizes, columns, np.array(counts))
 
 
@@ -269,7 +284,12 @@ def _refuse_bad_edges(
 
 @reusing_memory
 def _strip(
-    pieces: list[tuple[Array, ...]], start: int, n_rows: int, starts: Array, rule: str
+    pieces: list[tuple[Array, ...]],
+    start: int,
+    n_rows: int,
+    starts: Array,
+    rule: str,
+    tell: bool,
 ) -> Strip:
     """The rows of one block from all that is said of them."""
     columns = [np.concatenate(same) for same in zip(*pieces, strict=True)]
@@ -280,8 +300,11 @@ def _strip(
     else:
         matrix = merge_edges(tails - start, heads, weights, shape, rule)
     matrix = sp.csr_array(matrix)
+    n_differing = 0
+    if tell and rule == "once" and matrix.nnz < len(weights):
+        n_differing = count_of_differing(tails - start, heads, weights, matrix)
     matrix.eliminate_zeros()
-    return strip_of_rows(matrix, starts)
+    return replace(strip_of_rows(matrix, starts), n_differing=n_differing)
 
 
 def _of_both_ends(

@@ -159,6 +159,9 @@ def _given_edges(estimator: Any, edges: Any, blocks: Tall, labels: Tall | None) 
         weights = [float(edge[2]) if len(edge) > 2 else 1.0 for edge in listed]
         tails, heads = (as_labels([edge[i] for edge in listed]) for i in (0, 1))
         parts = [literal((tails, heads, np.array(weights)))]
+    if labels is not None and fitted is not None:
+        # an undirected edge may be given from either end
+        return _grid(estimator, edges_from_labels(parts, labels, fitted), blocks)
     if labels is not None:
         parts = with_numbers(parts, labels, ends=(0,))
     if fitted is not None:

@@ -28,6 +28,7 @@ from graphfold.estimators.row_keys import RowKeys
 from graphfold.graphs import EdgeTable, Graph, GraphRecipe
 from graphfold.graphs.labels import (
     LabelIndex,
+    are_positions,
     as_labels,
     comparable,
     first_duplicate,
@@ -95,27 +96,21 @@ def graph_of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:
         )
     elif not graph.has_labels:
         found = graph
-    elif not _are_positions(graph.nodes):
+    elif not are_positions(graph.nodes):
         raise LabelError(
             f"the graph has labels such as {check.some_of(graph.nodes, 3)} and the "
             "rows of X have none: pass a DataFrame with labels as its index, or "
-            "node_ids= to fit (node_ids=graph.nodes if the rows are in its order)"
+            "node_ids= to fit (node_ids=graph.nodes if the rows are in the order of "
+            "its nodes, node_ids=range(n) if node i is row i)"
         )
     else:
-        found = graph.subgraph(np.arange(n))
+        found = graph
     if found.n_edges == 0:
         raise GraphError(
             f"graph must have an edge between two of the {n} rows of X; it has none: "
             "check that its labels are those of the rows, or use graph=None"
         )
     return found
-
-
-def _are_positions(nodes: Array) -> bool:
-    """Whether the labels are the numbers 0 ... n-1, in any order: row i is node i."""
-    if nodes.dtype.kind not in "iu":
-        return False
-    return bool(np.array_equal(np.sort(nodes), np.arange(len(nodes))))
 
 
 def refuse_rows_without_edges(known: Array, weights: Mapping[str, Any]) -> None:
@@ -270,16 +265,33 @@ class FitRows:
         n_fit = self.n
         own = LabelIndex(np.arange(n_rows) if labels is None else labels)
         other = LabelIndex(np.arange(n_fit) if self.labels is None else self.labels)
-        rows = own.find(as_labels([edge[0] for edge in edges]))
-        columns = other.find(as_labels([edge[1] for edge in edges]))
+        ends = [as_labels([edge[i] for edge in edges]) for i in (0, 1)]
+        rows, columns = own.find(ends[0]), other.find(ends[1])
+        if self._order_is_free(own.labels, labels is None, other.labels):
+            turned = own.find(ends[1]), other.find(ends[0])
+            swap = ((rows < 0) | (columns < 0)) & (turned[0] >= 0) & (turned[1] >= 0)
+            rows = np.where(swap, turned[0], rows)
+            columns = np.where(swap, turned[1], columns)
         lost = np.flatnonzero((rows < 0) | (columns < 0))
         if len(lost):
             raise LabelError(
-                "edges must join a row of X to a row of the fit; "
-                f"{edges[lost[0]]!r} does not"
+                "edges must be (row of X, row of the fit[, weight]), by "
+                f"{'position' if labels is None else 'label'} and by "
+                f"{'position' if self.labels is None else 'label'}; "
+                f"{edges[lost[0]]!r} does not join such rows"
             )
         weights = np.array([edge[2] if len(edge) == 3 else 1.0 for edge in edges])
         return merge_edges(rows, columns, weights, (n_rows, n_fit), "once")
+
+    def _order_is_free(self, own: Array, counted: bool, other: Array) -> bool:
+        """Whether an edge may be given from either end.
+
+        Not where the same number can be a position on one side and a label, or another
+        position, on the other: then only the order tells them apart.
+        """
+        if not counted and self.labels is not None:
+            return True
+        return not comparable(own, other)
 
     def _warn_of_missing_labels(self) -> None:
         if self.labels is not None:

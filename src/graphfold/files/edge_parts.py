@@ -16,6 +16,8 @@ from graphfold.arrays import Array
 from graphfold.check import some_of
 from graphfold.errors import FileError
 from graphfold.files.graphs import (
+    AS_FOUND,
+    Asked,
     columns_of_edges,
     ends_like,
     layout_of_text,
@@ -26,6 +28,7 @@ from graphfold.files.paths import GRAPHS, TEXT, PathLike, Place, existing, readi
 from graphfold.files.pieces import Piece, is_folder_of_parquet, pieces_of
 from graphfold.files.text import unpacking
 from graphfold.graphs import EdgeTable, Graph
+from graphfold.graphs.labels import missing_labels
 
 #: bytes of a text file that a worker reads at once
 BLOCK = 2**25
@@ -33,7 +36,7 @@ _NAMES = ("source", "target", "weight")
 
 
 def read_graph_for_parts(
-    path: PathLike, few: Array | None, n: int
+    path: PathLike, few: Array | None, n: int, asked: Asked = AS_FOUND
 ) -> EdgeTable | Graph:
     """Edges of parquet, csv and tsv stay in their file; other graphs come to memory.
 
@@ -44,28 +47,27 @@ def read_graph_for_parts(
     else:
         place = existing(path, GRAPHS)
     if place.suffix == ".parquet":
-        return EdgeTable(_of_parquet(place, few, n))
+        return EdgeTable(_of_parquet(place, few, n, asked))
     if place.suffix in TEXT:
-        return EdgeTable(_of_text(place, few, n))
-    return read_graph(path, few, n, complete=False)
+        return EdgeTable(_of_text(place, few, n, asked))
+    return read_graph(path, few, n, complete=False, asked=asked)
 
 
-def _of_parquet(place: Place, few: Array | None, n: int) -> Any:
+def _of_parquet(place: Place, few: Array | None, n: int, asked: Asked) -> Any:
     pieces, columns = pieces_of(place)
-    positions = columns_of_edges(place, columns.names)
+    positions = columns_of_edges(place, columns.names, asked)
     names = [columns.names[i] for i in positions if i is not None]
-    meta = _edges({name: [] for name in names}, few, n, place)
-    return dd.from_map(_edges_of_piece, pieces, args=(names, few, n, place), meta=meta)
+    how = (few, n, place, asked.dropna)
+    meta = _edges({name: [] for name in names}, *how)
+    return dd.from_map(_edges_of_piece, pieces, args=(names, *how), meta=meta)
 
 
-def _edges_of_piece(
-    piece: Piece, names: list[str], few: Array | None, n: int, place: Place
-) -> Any:
-    return _edges(piece.read(names).to_pandas(), few, n, place)
+def _edges_of_piece(piece: Piece, names: list[str], *how: Any) -> Any:
+    return _edges(piece.read(names).to_pandas(), *how)
 
 
-def _of_text(place: Place, few: Array | None, n: int) -> Any:
-    named, width, positions = layout_of_text(place)
+def _of_text(place: Place, few: Array | None, n: int, asked: Asked) -> Any:
+    named, width, positions = layout_of_text(place, asked)
     kept = [i for i in positions if i is not None]
     here = Place(place.path.absolute(), place.suffix)
     if place.compressed:
@@ -74,12 +76,13 @@ def _of_text(place: Place, few: Array | None, n: int) -> Any:
         _, ((*blocks,),) = read_bytes(
             str(here.path), delimiter=b"\n", blocksize=BLOCK, sample=False
         )
+    how = (few, n, place, asked.dropna)
     read = delayed(_edges_of_lines)
     parts = [
-        read(block, width, kept, few, n, place, skip=int(named and i == 0))
+        read(block, width, kept, how, skip=int(named and i == 0))
         for i, block in enumerate(blocks)
     ]
-    meta = _edges({i: [] for i in kept}, few, n, place)
+    meta = _edges({i: [] for i in kept}, *how)
     return dd.from_delayed(parts, meta=meta, verify_meta=False)
 
 
@@ -92,12 +95,11 @@ def _edges_of_lines(
     lines: bytes,
     width: int,
     kept: list[int],
-    few: Array | None,
-    n: int,
-    place: Place,
+    how: tuple[Any, ...],
     *,
     skip: int,
 ) -> Any:
+    place = how[2]
     with reading(place, place.suffix):
         try:
             table = pd.read_csv(
@@ -115,14 +117,19 @@ def _edges_of_lines(
             f"{place} must have {width} columns in every line, as in its first; a line "
             f"has {table.shape[1]}"
         )
-    return _edges(table[kept], few, n, place)
+    return _edges(table[kept], *how)
 
 
-def _edges(table: Any, few: Array | None, n: int, place: Place) -> Any:
+def _edges(table: Any, few: Array | None, n: int, place: Place, dropna: bool) -> Any:
     """Ends that are named as the rows are, and weights that are numbers."""
     columns = [np.asarray(table[name]) for name in table]
-    if any((pd.isna(end) | (end == "")).any() for end in columns[:2]):
-        raise FileError(f"{place} must have a source and a target for every edge")
+    missing = missing_labels(columns[0]) | missing_labels(columns[1])
+    if missing.any() and not dropna:
+        raise FileError(
+            f"{place} must have a source and a target for every edge; some have none: "
+            "fill them in, or drop these edges with --dropna"
+        )
+    columns = [column[~missing] for column in columns] if missing.any() else columns
     ends = [ends_like(few, end, place) for end in columns[:2]]
     if few is None:
         refuse_outside(ends, n, place)

@@ -9,8 +9,15 @@ import scipy.sparse as sp
 
 from graphfold.allowance import refuse_beyond
 from graphfold.arrays import Array
-from graphfold.check import some_of
-from graphfold.errors import FileError, LabelError, UnknownRowsWarning, warn
+from graphfold.check import shown, some_of
+from graphfold.errors import (
+    DroppedEdgesWarning,
+    FileError,
+    GraphError,
+    LabelError,
+    UnknownRowsWarning,
+    warn,
+)
 from graphfold.files import annotated, graphml, text
 from graphfold.files.arrays import read_matrix
 from graphfold.files.names import refuse_wide
@@ -27,12 +34,33 @@ from graphfold.files.paths import (
 )
 from graphfold.files.tables import Table
 from graphfold.graphs import Graph
-from graphfold.graphs.labels import LabelIndex, as_labels
+from graphfold.graphs.edge_columns import (
+    Spelling,
+    edge_columns,
+    has_known_ends,
+    warn_of_ignored,
+)
+from graphfold.graphs.labels import LabelIndex, as_labels, missing_labels
+from graphfold.graphs.sources import without_missing
 
-_SOURCE = ("source", "src", "from", "u", "node1")
 #: bytes that reading an edge takes, between rows known by number and by name
 _EDGE, _NAMED_EDGE = 100, 600
-_TARGET = ("target", "dst", "to", "v", "node2")
+#: how the command line writes the arguments that name columns
+SPELLING = Spelling("--source", "--target", "--weight", "--weight none")
+
+
+class Asked(NamedTuple):
+    """What the caller says of lists of edges; ``Graph`` has the same parameters."""
+
+    source: str | None = None
+    target: str | None = None
+    weight: Any = None
+    dropna: bool = False
+    #: edges name rows by line, whatever columns the data have
+    by_line: bool = False
+
+
+AS_FOUND = Asked()
 
 
 def read_graph(
@@ -42,6 +70,7 @@ def read_graph(
     *,
     table: Table | None = None,
     complete: bool = True,
+    asked: Asked = AS_FOUND,
 ) -> Graph:
     """A graph for n rows: edges by label (or by row number), or a square matrix.
 
@@ -49,7 +78,7 @@ def read_graph(
     not ``complete``, ``labels`` are a few that say how rows are named: who else is one
     is not known here, and every edge is kept.
     """
-    rows = _Rows(labels, n, complete)
+    rows = _Rows(labels, n, complete, table, asked)
     if str(path).startswith("obsp/") and table is not None:
         if table.annotated is None:
             raise FileError(
@@ -71,9 +100,9 @@ def _of_file(place: Place, rows: _Rows) -> Graph:
     if place.suffix in MATRICES:
         return _from_matrix(read_matrix(place), rows, place, place.size)
     if place.suffix == ".parquet":
-        tails, heads, weights = _of_parquet(place)
+        tails, heads, weights = _of_parquet(place, rows.asked)
     else:
-        tails, heads, weights = _of_text(place)
+        tails, heads, weights = _of_text(place, rows.asked)
     return _from_ends(tails, heads, weights, rows, place)
 
 
@@ -83,6 +112,8 @@ class _Rows(NamedTuple):
     labels: Any
     n: int
     complete: bool
+    table: Table | None
+    asked: Asked
 
 
 def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
@@ -189,7 +220,8 @@ def _of_annotated(place: Place, rows: _Rows) -> Graph:
     if rows.labels is None:
         return _from_matrix(matrix, rows, place, adata.size)
     own = adata.obs_names
-    edges = sp.triu(sp.csr_array((matrix + matrix.T) / 2)).tocoo()
+    graph = Graph(sp.csr_array(matrix), nodes=own)
+    edges = sp.triu(graph.to_scipy()).tocoo()
     ends = own[edges.row], own[edges.col]
     return _from_ends(*ends, edges.data, rows, place)
 
@@ -197,7 +229,8 @@ def _of_annotated(place: Place, rows: _Rows) -> Graph:
 def _of_graphml(place: Place, rows: _Rows) -> Graph:
     networkx = optional("networkx", "graphs", "graphml files")
     graphml.check_xml(place.path)
-    graph = Graph(networkx.read_graphml(place.path))
+    weight = rows.asked.weight
+    graph = Graph(networkx.read_graphml(place.path), weight=weight)
     edges = sp.triu(graph.to_scipy()).tocoo()
     size = place.path.stat().st_size
     refuse_wide(len(edges.row) * graph.nodes.dtype.itemsize, size, place)
@@ -205,55 +238,91 @@ def _of_graphml(place: Place, rows: _Rows) -> Graph:
     return _from_ends(*ends, edges.data, rows, place)
 
 
-def _of_parquet(place: Place) -> tuple[Any, Any, Any]:
+def _of_parquet(place: Place, asked: Asked) -> tuple[Any, Any, Any]:
     frame = read_frame(place)
-    source, target, weight = columns_of_edges(place, list(frame.columns))
+    source, target, weight = columns_of_edges(place, list(frame.columns), asked)
     parts = [frame.iloc[:, i].to_numpy() for i in (source, target)]
     return parts[0], parts[1], None if weight is None else frame.iloc[:, weight]
 
 
-def _of_text(place: Place) -> tuple[Any, Any, Any]:
-    named, width, (source, target, weight) = layout_of_text(place)
+def _of_text(place: Place, asked: Asked) -> tuple[Any, Any, Any]:
+    named, width, (source, target, weight) = layout_of_text(place, asked)
     words = [i for i in range(width) if i != weight]
     sheet = text.read_sheet(place, width, header=named, words=words)
     weights = None if weight is None else sheet.numbers[:, 0]
     return sheet.words[source], sheet.words[target], weights
 
 
-def layout_of_text(place: Place) -> tuple[bool, int, tuple[int, int, int | None]]:
+def layout_of_text(
+    place: Place, asked: Asked = AS_FOUND
+) -> tuple[bool, int, tuple[int, int, int | None]]:
     """Whether a list of edges has a header, how many columns, and which they are."""
     start = text.peek(place)
-    cells = {cell.strip().lower() for cell in start.first}
-    named = bool(cells & set(_SOURCE) and cells & set(_TARGET))
-    if not named and start.second is not None and len(start.first) == 3:
-        # a header of other words: its weight is none
-        named = not text.is_number(start.first[2]) and text.is_number(start.second[-1])
-    names = start.first if named else [""] * start.width
-    return named, start.width, columns_of_edges(place, names)
+    named = _has_header(start, asked)
+    # without a header: source, target and weight in this order
+    names = start.first if named else list(range(start.width))
+    return named, start.width, columns_of_edges(place, names, asked)
 
 
-def columns_of_edges(place: Place, names: list[str]) -> tuple[int, int, int | None]:
-    """Positions of source, target and weight."""
-    lower = [name.strip().lower() for name in names]
-    source = next((lower.index(w) for w in _SOURCE if w in lower), None)
-    target = next((lower.index(w) for w in _TARGET if w in lower), None)
-    if source is not None and target is not None:
-        weight = lower.index("weight") if "weight" in lower else None
-        if weight is None and len(lower) == 3:
-            weight = 3 - source - target
-        return source, target, weight
-    if len(names) not in (2, 3):
+def _has_header(start: text.Peek, asked: Asked) -> bool:
+    """Whether the first line names columns: as asked, as known, or above numbers."""
+    cells = [cell.strip() for cell in start.first]
+    if any(name in cells for name in asked[:3]) or has_known_ends(cells):
+        return True
+    if start.width > 3 or start.second is None:
+        return start.width > 3
+    alike = [text.is_number(cell) for cell in cells]
+    below = [text.is_number(cell) for cell in start.second]
+    return not any(alike) and (below[-1] if start.width == 3 else all(below))
+
+
+def columns_of_edges(
+    place: Place, names: list[Any], asked: Asked = AS_FOUND
+) -> tuple[int, int, int | None]:
+    """Positions of source, target and weight; a warning names other columns."""
+    listed = [name.strip() if isinstance(name, str) else name for name in names]
+    try:
+        found = edge_columns(listed, *asked[:3], spelling=SPELLING)
+    except GraphError as error:
+        raise FileError(f"{place}: {error}") from None
+    if asked.weight is None:
+        warn_of_ignored(found, str(place), SPELLING)
+    weight = None if found.weight is None else listed.index(found.weight)
+    return listed.index(found.source), listed.index(found.target), weight
+
+
+def without_missing_ends(
+    ends: list[Any], weights: Any, dropna: bool, where: Any
+) -> tuple[list[Array], Any]:
+    """Edges that have both ends; the others are refused, or dropped if asked."""
+    listed = [np.asarray(end) for end in ends]
+    missing = missing_labels(listed[0]) | missing_labels(listed[1])
+    if not missing.any():
+        return listed, weights
+    rows = np.flatnonzero(missing)
+    if not dropna:
         raise FileError(
-            f"{place} must list edges, one a line: source, target and perhaps weight; "
-            f"it has {len(names)} columns"
+            f"{where} must have a source and a target for every edge; {len(rows)} of "
+            f"{len(missing)} edges have none, the first is edge {rows[0] + 1}: fill "
+            "them in, or drop these edges with --dropna"
         )
-    return 0, 1, 2 if len(names) == 3 else None
+    warn(
+        f"{len(rows)} of {len(missing)} edges of {where} were dropped: an end is "
+        "missing",
+        DroppedEdgesWarning,
+    )
+    kept = [without_missing(end[~missing]) for end in listed]
+    return kept, None if weights is None else np.asarray(weights)[~missing]
 
 
 def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) -> Graph:
     labels, n = rows.labels, rows.n
-    ends = [ends_like(labels, end, where) for end in (tails, heads)]
+    dropna = rows.asked.dropna
+    given, weights = without_missing_ends([tails, heads], weights, dropna, where)
+    ends = [ends_like(labels, end, where) for end in given]
     if labels is None:
+        if not rows.asked.by_line:
+            refuse_names_among(rows.table, np.concatenate(ends), where)
         refuse_outside(ends, n, where)
         return Graph.from_edges(ends[0], ends[1], weights, nodes=np.arange(n))
     if not rows.complete:
@@ -268,6 +337,39 @@ def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) ->
         warn_of_strangers("edges", lost, int(outside.sum()), where)
     nodes = np.union1d(labels, np.concatenate(ends))
     return Graph.from_edges(ends[0], ends[1], weights, nodes=nodes)
+
+
+def refuse_names_among(table: Table | None, ends: Array, where: Any) -> None:
+    """Refuse numbers of rows where a column of the data may hold the names of rows.
+
+    That is a column of different whole numbers with all ends of edges among them. It
+    would be a feature, and edges would be matched by line number.
+    """
+    if table is None or not isinstance(table.X, np.ndarray) or not _has_columns(table):
+        return
+    asked = np.unique(ends)
+    few = table.X[:100]  # most columns are no names by these
+    for i in np.flatnonzero((few % 1 == 0).all(axis=0)):
+        column = table.X[:, i]
+        if len(asked) and text.are_whole(column) and np.isin(asked, column).all():
+            if len(np.unique(column)) < len(column):
+                continue
+            name = str(i + 1) if table.columns is None else table.columns[i]
+            raise may_be_names(where, name)
+
+
+def may_be_names(where: Any, name: str) -> FileError:
+    """The error for edges by number beside a column that may hold names of rows."""
+    return FileError(
+        f"{where} names rows by number, and column {shown(name)} of the data has "
+        f"different whole numbers that may be their names: say --id-column {name} if "
+        "they are, or --id-column none if rows are named by line, 0, 1, 2, ..."
+    )
+
+
+def _has_columns(table: Table) -> bool:
+    is_text = table.source is not None and table.source.suffix in text.TEXT
+    return is_text or table.columns is not None
 
 
 def refuse_outside(ends: list[Array], n: int, where: Any) -> None:

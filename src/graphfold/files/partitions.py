@@ -17,6 +17,7 @@ from graphfold.distributed.running import values
 from graphfold.distributed.tasks import task
 from graphfold.errors import FileError
 from graphfold.files import annotated, text
+from graphfold.files.graphs import may_be_names
 from graphfold.files.ours import MARK, NAME
 from graphfold.files.paths import PathLike, Place, optional, place_of, to_be_written
 from graphfold.files.pieces import (
@@ -25,7 +26,13 @@ from graphfold.files.pieces import (
     is_folder_of_parquet,
     pieces_of,
 )
-from graphfold.files.tables import Table, check_table, columns_aside, is_label_column
+from graphfold.files.tables import (
+    Table,
+    check_table,
+    columns_aside,
+    is_label_column,
+    label_position,
+)
 from graphfold.replacing import recover
 
 FORMATS = (".parquet", ".zarr")
@@ -33,6 +40,8 @@ FORMATS = (".parquet", ".zarr")
 ROWS_AT_ONCE = 2**15
 #: labels that are looked at to know how rows are named
 FEW = 3
+#: rows that are looked at to know whether a column may name them
+LOOKED_AT = 1000
 
 
 class Parts(NamedTuple):
@@ -96,22 +105,28 @@ def parts_to_be_written(path: PathLike) -> Place:
 # -- reading --------------------------------------------------------------------------
 
 
-def read_parts(path: PathLike, *, aside: Sequence[str] = ()) -> Parts:
+def read_parts(
+    path: PathLike, *, aside: Sequence[str] = (), ids: str | None = None
+) -> Parts:
     """A table of numbers in parts, by the rules of ``read_table``; no row is read."""
     place = place_of_parts(path)
     if place.suffix == ".parquet":
-        return _of_parquet(place, aside)
+        return _of_parquet(place, aside, ids)
+    if ids is not None:
+        raise FileError(
+            f"{place} has no columns that could name its rows; got --id-column {ids}"
+        )
     if aside:
         raise FileError(f"{place} has no columns beside its array; got {aside[0]}")
     return _of_zarr(place)
 
 
-def _of_parquet(place: Place, aside: Sequence[str]) -> Parts:
+def _of_parquet(place: Place, aside: Sequence[str], ids: str | None) -> Parts:
     pieces, columns = pieces_of(place)
-    label, few = _names_of_rows(place, pieces[0], columns, aside)
+    label, few = _names_of_rows(place, pieces[0], columns, aside, ids)
     names = [name for name in columns.names if name != label]
     row = ["0" if name in columns.numeric else "x" for name in names]
-    positions = columns_aside(names, row, place, aside, words=False, labelled=False)
+    positions = columns_aside(names, row, place, aside, words=False, label=None)
     beside = [names[i] for i in positions]
     kept = [name for name in names if name not in beside]
     for name in kept:
@@ -132,7 +147,11 @@ def _of_parquet(place: Place, aside: Sequence[str]) -> Parts:
 
 
 def _names_of_rows(
-    place: Place, piece: Piece, columns: Columns, aside: Sequence[str]
+    place: Place,
+    piece: Piece,
+    columns: Columns,
+    aside: Sequence[str],
+    ids: str | None,
 ) -> tuple[str | None, Array | None]:
     """The column that names the rows, if one does, and a few of the names."""
     if len(columns.index) > 1:
@@ -140,13 +159,30 @@ def _names_of_rows(
             f"{place} must name its rows by one column; its index has "
             f"{len(columns.index)}: {', '.join(columns.index)}"
         )
-    listed = columns.index or columns.names[:1]
-    if not listed or listed[0] in aside:
+    if ids is None and columns.index:
+        label = columns.index[0]
+        return (None, None) if label in aside else (label, piece.first(label, FEW))
+    if not columns.names:
         return None, None
-    few = piece.first(listed[0], FEW)
-    if columns.index or is_label_column(listed[0], str(few[0])):
-        return listed[0], few
-    return None, None
+    names = columns.names
+    first = is_label_column(names[0], str(piece.first(names[0], 1)[0]))
+    position = label_position(names, place, aside, ids, first)
+    if position is None:
+        return None, None
+    return names[position], piece.first(names[position], FEW)
+
+
+def refuse_names_among(parts: Parts, where: Any) -> None:
+    """Refuse a list of edges by number where a column may hold the names of rows.
+
+    The first rows are looked at: a column of integers with no number twice.
+    """
+    if parts.few is not None or not parts.pieces or parts.columns is None:
+        return
+    some = parts.pieces[0].head(parts.columns, LOOKED_AT)
+    for name, column in some.items():
+        if column.dtype.kind in "iu" and len(np.unique(column)) == len(column) > 1:
+            raise may_be_names(where, name)
 
 
 def _column(pieces: Sequence[Piece], name: str) -> Any:

@@ -55,6 +55,14 @@ class Piece:
             some = file.iter_batches(count, list(self.groups), columns=[name])
             return as_labels(next(some).column(0).to_pandas())
 
+    def head(self, names: Sequence[str], count: int) -> dict[str, Array]:
+        """The first values of some columns."""
+        with reading(self.path, ".parquet"):
+            file = _parquet().ParquetFile(self.path)
+            some = file.iter_batches(count, list(self.groups), columns=list(names))
+            frame = next(some).to_pandas()
+        return {name: np.asarray(frame[name]) for name in names}
+
 
 @dataclass(frozen=True)
 class Columns:

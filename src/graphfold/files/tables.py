@@ -24,8 +24,10 @@ from graphfold.files.paths import (
 )
 from graphfold.graphs.labels import as_labels, first_duplicate
 
-_ID_NAMES = ("", "id", "node", "node_id", "label", "name", "index")
+_ID_NAMES = ("", "unnamed: 0", "id", "node", "node_id", "label", "name", "index")
 _COMPONENT = "component"
+#: says that no column names the rows
+NO_IDS = "none"
 
 
 class Table(NamedTuple):
@@ -44,24 +46,33 @@ class Table(NamedTuple):
 
 
 def read_table(
-    path: PathLike, *, aside: Sequence[str] = (), words: bool = False
+    path: PathLike,
+    *,
+    aside: Sequence[str] = (),
+    words: bool = False,
+    ids: str | None = None,
 ) -> Table:
     """A table of numbers; a first column of names (or called "id") labels the rows.
 
-    Columns named in ``aside`` are no part of X. With ``words`` columns of text are set
+    ``ids`` names another column that labels them, or is "none". Columns named in
+    ``aside`` are no part of X. With ``words`` columns of text are set
     aside as well, and of a table that has columns called component1, component2, ...
     all others: what ``graphfold embed`` has written.
     """
     place = existing(path, TABLES)
     with reading(place, place.suffix):
-        return _of_file(place, aside, words)
+        return _of_file(place, aside, words, ids)
 
 
-def _of_file(place: Place, aside: Sequence[str], words: bool) -> Table:
+def _of_file(place: Place, aside: Sequence[str], words: bool, ids: str | None) -> Table:
     if place.suffix in text.TEXT:
-        table = _of_text(place, aside, words)
+        table = _of_text(place, aside, words, ids)
     elif place.suffix == ".parquet":
-        table = _of_parquet(place, aside, words)
+        table = _of_parquet(place, aside, words, ids)
+    elif ids is not None:
+        raise FileError(
+            f"{place} has no columns that could name its rows; got --id-column {ids}"
+        )
     elif place.suffix in (".h5ad", ".zarr"):
         table = _of_annotated(place, aside, words)
     else:
@@ -75,7 +86,7 @@ def _of_file(place: Place, aside: Sequence[str], words: bool) -> Table:
     return table._replace(source=place)
 
 
-def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
+def _of_text(place: Place, aside: Sequence[str], words: bool, ids: str | None) -> Table:
     start = text.peek(place)
     if start.width == 1 and any(mark in start.first[0] for mark in ";\t|,"):
         mark = "tabs" if place.suffix == ".tsv" else "commas"
@@ -87,21 +98,32 @@ def _of_text(place: Place, aside: Sequence[str], words: bool) -> Table:
     row = start.second if header else start.first
     if row is None:
         raise FileError(f"{place} must have at least one row below its first line")
-    labelled = is_label_column(header[0] if header else "-", row[0])
-    labelled = labelled and not (header and header[0] in aside)
     names = header or [str(i + 1) for i in range(start.width)]
-    set_aside = columns_aside(names, row, place, aside, words, labelled)
-    taken = {*set_aside, *([0] if labelled else [])}
+    first = is_label_column(header[0] if header else "-", row[0])
+    label = label_position(names, place, aside, ids, first)
+    set_aside = columns_aside(names, row, place, aside, words, label)
+    taken = {*set_aside, *([] if label is None else [label])}
     sheet = text.read_sheet(
         place, start.width, header=header is not None, words=sorted(taken)
     )
     kept = [name for i, name in enumerate(names) if i not in taken]
     return Table(
         sheet.numbers,
-        sheet.words[0] if labelled else None,
+        None if label is None else sheet.words[label],
         kept if header else None,
         {names[i]: text.typed(sheet.words[i]) for i in set_aside},
     )
+
+
+def label_position(
+    names: list[str], place: Place, aside: Sequence[str], ids: str | None, first: bool
+) -> int | None:
+    """Position of the column that names the rows: ``ids``, or the first if it may."""
+    if ids is None:
+        return 0 if first and names[0] not in aside else None
+    if ids == NO_IDS and ids not in names:
+        return None
+    return names.index(chosen(names, ids, place, "column"))
 
 
 def columns_aside(
@@ -110,12 +132,12 @@ def columns_aside(
     place: Place,
     aside: Sequence[str],
     words: bool,
-    labelled: bool,
+    label: int | None,
 ) -> list[int]:
     """Positions of the columns that are no part of X, nor names of the rows."""
     for name in aside:
         chosen(names, name, place, "column")
-    rest = range(int(labelled), len(names))
+    rest = [i for i in range(len(names)) if i != label]
     components = {i for i in rest if _is_component(names[i])}
     if words and components:
         return [i for i in rest if i not in components]
@@ -127,19 +149,23 @@ def columns_aside(
     ]
 
 
-def _of_parquet(place: Place, aside: Sequence[str], words: bool) -> Table:
+def _of_parquet(
+    place: Place, aside: Sequence[str], words: bool, ids: str | None
+) -> Table:
     frame = read_frame(place)
     names = list(frame.columns)
     labels: Any = None
-    if type(frame.index).__name__ != "RangeIndex":
+    if ids is None and type(frame.index).__name__ != "RangeIndex":
         labels = frame.index
-    elif names and names[0] not in aside and len(frame):
-        first = frame[names[0]]
-        if is_label_column(names[0], str(first.iloc[0])):
-            labels, frame = first, frame[names[1:]]
+    elif names and len(frame):
+        first = is_label_column(names[0], str(frame[names[0]].iloc[0]))
+        label = label_position(names, place, aside, ids, first)
+        if label is not None:
+            labels = frame[names[label]]
+            frame = frame[[name for i, name in enumerate(names) if i != label]]
     names = list(frame.columns)
     row = ["x" if frame[name].dtype.kind not in "fiub" else "0" for name in names]
-    positions = columns_aside(names, row, place, aside, words, labelled=False)
+    positions = columns_aside(names, row, place, aside, words, None)
     extra = {names[i]: text.typed(frame[names[i]].to_numpy()) for i in positions}
     for i, name in enumerate(names):
         if name not in extra and row[i] == "x":

@@ -2,7 +2,9 @@
 
 =============  ===========================================================
 graph          ``Graph``: labels, induced subgraphs, edges of new nodes
-sources        what a Graph can be made of: SciPy, NumPy, networkx, igraph, edges
+reading        what a Graph can be made of: SciPy, NumPy, networkx, igraph, tables
+edge_columns   which columns of a table of edges are its ends and its weight
+sources        edges and matrices become one symmetric adjacency matrix
 labels         node labels as arrays that can be searched
 edge_table     ``EdgeTable``: edges that lie elsewhere, for rows of Dask's
 named          one graph or several, each with a name and a response

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from graphfold import check
 from graphfold.errors import GraphError
-from graphfold.graphs.sources import edge_columns
+from graphfold.graphs.edge_columns import edge_columns, warn_of_ignored
 
 
 @final
@@ -23,12 +23,16 @@ class EdgeTable:
     edges : dask.dataframe, path of a parquet file or folder, or dask.array
         One edge a row, by the labels of its ends and perhaps a weight; where rows have
         no labels, by their numbers 0, 1, 2 ... Of an array, n x n with sparse blocks:
-        rows of the adjacency matrix, which becomes (A + A')/2.
-    source, target, weight : str, default=None
-        Names of the columns: those of a table that :class:`Graph` takes by default.
+        rows of the adjacency matrix, which becomes max(A, A').
+    source, target, weight : column names, default=None
+        Columns of the ends and the weight, found as in a table for :class:`Graph`;
+        ``weight=False`` gives every edge weight 1.
     duplicates : {"once", "sum"}, default="once"
-        What an edge means that is listed several times: one edge with the largest of
-        the weights listed, or the sum of them.
+        What an edge means that is listed several times, in one direction or in both:
+        one edge with the largest of the weights listed, or the sum of them. Of a matrix
+        only "once".
+    dropna : bool, default=False
+        Drop edges with a missing end or weight; by default they are refused.
 
     Examples
     --------
@@ -43,12 +47,15 @@ class EdgeTable:
     def __init__(
         self,
         edges: Any,
-        source: str | None = None,
-        target: str | None = None,
-        weight: str | None = None,
+        source: Any = None,
+        target: Any = None,
+        weight: Any = None,
         duplicates: str = "once",
+        *,
+        dropna: bool = False,
     ):
         check.one_of("duplicates", duplicates, ("once", "sum"))
+        self.dropna = check.flag("dropna", dropna)
         if isinstance(edges, str | os.PathLike):
             from dask.dataframe import read_parquet
 
@@ -66,19 +73,24 @@ class EdgeTable:
                 raise GraphError(
                     f"graph must be a square matrix; got shape {edges.shape}"
                 )
+            self._refuse_settings_of_tables(source, target, weight)
             return
-        listed = list(edges.columns)
-        named = {"source": source, "target": target, "weight": weight}
-        lost = [name for name in named.values() if name and name not in listed]
-        if lost:
+        found = edge_columns(list(edges.columns), source, target, weight)
+        if weight is None:
+            warn_of_ignored(found)
+        self.source, self.target, self.weight = found[:3]
+
+    def _refuse_settings_of_tables(self, *columns: Any) -> None:
+        if any(name is not None for name in columns):
             raise GraphError(
-                f"edges must have the columns named; there is no {lost[0]!r} among "
-                f"{check.some_of(listed)}"
+                "source, target and weight must be None for a dask.array: it has no "
+                "columns of edges"
             )
-        found = edge_columns(listed)
-        self.source = source or found[0]
-        self.target = target or found[1]
-        self.weight = weight or found[2]
+        if self.duplicates == "sum":
+            raise GraphError(
+                'duplicates must be "once" for a dask.array; got "sum": add the '
+                "directions before, as A + A.T"
+            )
 
     @property
     def has_labels(self) -> bool:

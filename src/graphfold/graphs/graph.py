@@ -11,8 +11,10 @@ from scipy.sparse.csgraph import connected_components
 from graphfold import check
 from graphfold.arrays import Array, small_indices
 from graphfold.errors import GraphError, LabelError
+from graphfold.graphs import sources
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
-from graphfold.graphs.sources import read_source
+from graphfold.graphs.reading import Columns, read_source
+from graphfold.graphs.sources import Rules, without_loops
 
 
 @final
@@ -23,24 +25,49 @@ class Graph:
     ----------
     adjacency : object
         A SciPy sparse matrix or array (any format), a square NumPy array, a networkx or
-        igraph graph, a pandas, polars or Arrow table of edges (``source``, ``target``
-        and perhaps ``weight``), a square table with equal index and columns, a list of
-        ``(node, node)`` or ``(node, node, weight)``, or an m x 2 or m x 3 array.
+        igraph graph, a pandas, polars or Arrow table of edges, a square table whose
+        rows and columns have the same names, a list of ``(node, node)`` or ``(node,
+        node, weight)``, or an m x 2 or m x 3 array.
     nodes : sequence, default=None
         Labels of the nodes, in the order of the matrix; integers or strings. A matrix
         without them is a graph whose nodes are known by position only, and it cannot be
         cut in cross-validation. networkx, named igraph and edge lists bring their own.
+    source, target : column names, default=None
+        Columns of the ends in a table of edges. By default both names of one pair are
+        looked for, in upper or lower case: source and target, src and dst, from and
+        to, u and v, i and j, node1 and node2, ... A table of two columns needs no
+        names. Every other table is refused.
+    weight : column or attribute name, or False, default=None
+        Column of the weights in a table of edges: by default one called weight,
+        weights, w, wt, edge_weight, value, similarity, affinity or strength. Of
+        networkx and igraph, the attribute of the edges: "weight" by default; a
+        networkx edge without it has weight 1. False: every edge has weight 1. Other
+        columns and numeric attributes are not used, and an ``IgnoredColumnsWarning``
+        names them unless ``weight`` is given.
+    dropna : bool, default=False
+        Drop edges with a missing end or weight (NaN, None, NA, an empty text), with a
+        ``DroppedEdgesWarning``. By default they are refused.
     duplicates : {"once", "sum"}, default="once"
-        What an edge means that is listed several times: one edge with the largest of
-        the weights listed, or the sum of them.
+        What an edge means that is listed several times, in one direction or in both:
+        one edge with the largest of the weights listed, or the sum of them.
     negative : {"refuse", "clip", "abs"}, default="refuse"
         What to do with negative weights, such as those of a correlation matrix: raise
-        an error, drop these edges, or take their size.
+        an error, drop these edges, or take their size. It comes before duplicates.
 
     Notes
     -----
-    The rules: a directed graph (an asymmetric matrix among them) becomes (A + A')/2;
-    self-loops (a diagonal, whatever is on it) and zero weights are dropped; NaN and
+    **Directions.** Edges are undirected: between two nodes there is one edge, and of
+    all weights listed for it, in either direction, the largest counts, whether they
+    come from a list, a table, a ``DiGraph`` or an asymmetric matrix, max(A, A'); a
+    ``DuplicateEdgesWarning`` says where they differ.
+
+    So an edge has the same weight listed once or in both directions, an upper triangle
+    is the same graph as the whole matrix, and one more edge never lowers a weight. A
+    mean would halve an edge that only one end lists. ``duplicates="sum"`` adds the
+    weights listed; a symmetric matrix lists every edge once, an asymmetric one becomes
+    A + A'. For a mean pass ``(A + A.T) / 2``.
+
+    Self-loops (a diagonal, whatever is on it) and zero weights are dropped; NaN and
     infinite weights are refused, and negative ones unless ``negative`` says what they
     mean; isolated nodes and separate parts are kept.
 
@@ -61,20 +88,19 @@ class Graph:
         adjacency: Any,
         nodes: Any = None,
         *,
+        source: Any = None,
+        target: Any = None,
+        weight: Any = None,
+        dropna: bool = False,
         duplicates: str = "once",
         negative: str = "refuse",
     ):
-        check.one_of("duplicates", duplicates, ("once", "sum"))
-        check.one_of("negative", negative, ("refuse", "clip", "abs"))
+        rules = _rules(duplicates, negative, dropna)
+        columns = Columns(source, target, weight)
         if isinstance(adjacency, Graph):
-            matrix = adjacency.to_scipy()
-            labels = adjacency._labels if nodes is None else as_labels(nodes)
-        else:
-            matrix, labels = read_source(adjacency, nodes, duplicates)
-        matrix = _without_loops(matrix)
-        if not np.isfinite(matrix.data).all():
-            raise GraphError("graph weights must be finite; got NaN or infinity")
-        self._set(_without_negative(matrix, negative), labels)
+            nodes = adjacency._labels if nodes is None else nodes
+            adjacency = adjacency.to_scipy()
+        self._set(*read_source(adjacency, nodes, rules, columns))
         if self.n_edges == 0:
             raise GraphError(
                 f"graph must have at least one edge between two nodes; got "
@@ -106,7 +132,7 @@ class Graph:
     def _unchecked(cls, matrix: Any, labels: Array | None = None) -> Self:
         """A graph from parts known to be good; may have no edges, or negative ones."""
         graph = cls.__new__(cls)
-        graph._set(_without_loops(matrix), labels)
+        graph._set(without_loops(matrix), labels)
         return graph
 
     @classmethod
@@ -117,9 +143,20 @@ class Graph:
         weight: Any = None,
         *,
         nodes: Any = None,
+        dropna: bool = False,
         duplicates: str = "once",
+        negative: str = "refuse",
     ) -> Self:
         """A graph from columns of end labels and perhaps weights.
+
+        Parameters
+        ----------
+        source, target : sequence
+            Labels of the two ends of each edge.
+        weight : sequence of numbers, default=None
+            Weights of the edges; 1 each by default.
+        nodes, dropna, duplicates, negative
+            As of :class:`Graph`.
 
         Examples
         --------
@@ -127,11 +164,9 @@ class Graph:
         >>> Graph.from_edges([1, 2], [2, 3]).n_edges
         2
         """
-        from graphfold.graphs import sources
-
-        check.one_of("duplicates", duplicates, ("once", "sum"))
         labels = None if nodes is None else as_labels(nodes)
-        parts = sources.from_edges(source, target, weight, labels, duplicates)
+        rules = _rules(duplicates, negative, dropna)
+        parts = sources.from_edges(source, target, weight, labels, rules)
         return cls(parts.matrix, parts.nodes)
 
     @classmethod
@@ -151,7 +186,7 @@ class Graph:
             Positions of the two ends of each edge. An edge is undirected and counts
             once, whether one or both of its directions are listed.
         edge_weight : array or tensor of E numbers, default=None
-            1 each by default; of an edge listed twice, the larger.
+            1 each by default; of an edge listed twice, the larger one counts.
         nodes : sequence, default=None
             Labels of the nodes by position; without them nodes have none.
         num_nodes : int, default=None
@@ -164,8 +199,6 @@ class Graph:
         >>> Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], num_nodes=4)
         Graph(4 nodes, 2 edges, 2 parts, weights 1, no labels)
         """
-        from graphfold.graphs import sources
-
         parts = sources.from_edge_index(edge_index, edge_weight, nodes, num_nodes)
         return cls(parts.matrix, parts.nodes)
 
@@ -299,26 +332,9 @@ class Graph:
         return text + f", labels {shown}{', ...' if self.n_nodes > 3 else ''})"
 
 
-def _without_loops(matrix: Any) -> Any:
-    """A new CSR array of what is off the diagonal, be that on it infinite or NaN."""
-    matrix = sp.csr_array(matrix, copy=True)
-    if not matrix.diagonal().any():
-        return matrix
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    matrix.data[rows == matrix.indices] = 0.0
-    return matrix
-
-
-def _without_negative(matrix: Any, negative: str) -> Any:
-    """Weights at least 0, by the rule asked for."""
-    below = matrix.data < 0
-    if not below.any():
-        return matrix
-    if negative == "refuse":
-        raise GraphError(
-            f"graph weights must be at least 0; got {matrix.data.min():g} and "
-            f'{below.sum() // 2} negative edges: Graph(..., negative="clip") drops '
-            'them, negative="abs" takes their size, or keep those above a threshold'
-        )
-    data = np.abs(matrix.data) if negative == "abs" else np.maximum(matrix.data, 0)
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+def _rules(duplicates: str, negative: str, dropna: bool) -> Rules:
+    return Rules(
+        check.one_of("duplicates", duplicates, ("once", "sum")),
+        check.one_of("negative", negative, ("refuse", "clip", "abs")),
+        check.flag("dropna", dropna),
+    )

@@ -50,6 +50,38 @@ def _refuse_odd_texts(listed: list[str]) -> None:
         raise LabelError("labels must be text; one has a character of code zero")
 
 
+def missing_labels(labels: Array) -> Array:
+    """Which labels are missing: NaN, None, NA, NaT, or an empty text."""
+    kind = labels.dtype.kind
+    if kind in "iub":
+        return np.zeros(len(labels), dtype=bool)
+    if kind == "f":
+        return np.isnan(labels)
+    if kind in "mM":
+        return np.isnat(labels)
+    if kind in "US":
+        return np.asarray(labels == labels.dtype.type())
+    return np.fromiter(map(_is_missing, labels.tolist()), dtype=bool, count=len(labels))
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or (isinstance(label, str) and not label):
+        return True
+    # NA and NaT of pandas are known by name: pandas itself may not be installed
+    return type(label).__name__ in ("NAType", "NaTType") or (
+        isinstance(label, float | np.floating | np.datetime64) and label != label
+    )
+
+
+def are_positions(nodes: Array) -> bool:
+    """Whether the labels are 0, 1, 2, ... in this order, as positions are.
+
+    In another order they are names: networkx lists nodes as they were added, and rows
+    may be in that order or in the order of the numbers.
+    """
+    return nodes.dtype.kind in "iu" and np.array_equal(nodes, np.arange(len(nodes)))
+
+
 def first_duplicate(labels: Array) -> Any:
     """A label that occurs twice, or None."""
     if labels.dtype == object:

@@ -1,6 +1,9 @@
-"""What a Graph can be made of, and the rule for each oddity of its input.
+"""Edges and matrices become one symmetric adjacency matrix, by one set of rules.
 
 Every source ends as a symmetric CSR array without diagonal, plus labels or None.
+Edges are undirected. An edge that is listed several times, in one direction or in
+both, counts once with the largest of its weights: two entries of a matrix, two rows of
+a table and two edges of a directed graph mean the same.
 """
 
 from __future__ import annotations
@@ -12,11 +15,17 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array
 from graphfold.check import integer_between, no_tensor, some_of
-from graphfold.errors import GraphError, LabelError
-from graphfold.graphs.labels import LabelIndex, as_labels, comparable
+from graphfold.errors import (
+    DroppedEdgesWarning,
+    DuplicateEdgesWarning,
+    GraphError,
+    LabelError,
+    warn,
+)
+from graphfold.graphs.labels import LabelIndex, as_labels, comparable, missing_labels
 
-_SOURCE_NAMES = ("source", "src", "from", "u", "node1")
-_TARGET_NAMES = ("target", "dst", "to", "v", "node2")
+#: weights that differ by less, relatively, are equal but for rounding in float32
+_SAME_WEIGHT = 1e-5
 
 
 class Adjacency(NamedTuple):
@@ -26,74 +35,113 @@ class Adjacency(NamedTuple):
     nodes: Array | None
 
 
-def read_source(source: Any, nodes: Any, duplicates: str) -> Adjacency:
-    """Adjacency meant by any of the accepted sources."""
-    given = None if nodes is None else as_labels(nodes)
-    if sp.issparse(source):
-        return Adjacency(from_matrix(sp.csr_array(source)), given)
-    if _is_networkx(source):
-        return _from_networkx(source, given, duplicates)
-    if _is_igraph(source):
-        return _from_igraph(source, given, duplicates)
-    if hasattr(source, "collect"):
-        raise GraphError(
-            f"graph must be a table that is there; got a {type(source).__name__}, a "
-            "plan of one: call its collect() first"
-        )
-    if hasattr(source, "columns") and hasattr(source, "shape"):
-        return _from_table(source, given, duplicates)
-    if hasattr(source, "__array__") and hasattr(source, "shape"):
-        source = np.asarray(no_tensor("graph", source))
-    if isinstance(source, np.ndarray) and source.ndim == 2:
-        if source.shape[0] == source.shape[1]:
-            _refuse_ambiguous(source)
-            return Adjacency(from_matrix(sp.csr_array(_as_weights(source))), given)
-        if source.shape[1] in (2, 3):
-            _refuse_ambiguous(source)
-            ends = _whole_numbers(source[:, :2])
-            weights = source[:, 2] if source.shape[1] == 3 else None
-            return from_edges(ends[:, 0], ends[:, 1], weights, given, duplicates)
-        if source.shape[0] == 2:
-            raise GraphError(
-                f"graph of shape {source.shape} looks like an edge_index: use "
-                "Graph.from_edge_index(edge_index, num_nodes=...)"
-            )
-    if isinstance(source, list | tuple) and all(len(edge) in (2, 3) for edge in source):
-        return _from_edge_list(source, given, duplicates)
-    raise GraphError(
-        "graph must be a square matrix (SciPy sparse or NumPy), a networkx or igraph "
-        "graph, a table of edges or a list of (node, node[, weight]); "
-        f"got {type(source).__name__}"
-        + (f" of shape {source.shape}" if hasattr(source, "shape") else "")
-    )
+class Rules(NamedTuple):
+    """What to do with repeated edges, negative weights and missing ends."""
+
+    duplicates: str = "once"
+    negative: str = "refuse"
+    dropna: bool = False
 
 
-def from_matrix(matrix: Any) -> Any:
-    """(A + A')/2: an asymmetric matrix is a directed graph, and directions are dropped.
+RULES = Rules()
 
-    Repeated entries of a COO matrix mean their sum, as everywhere in SciPy.
+
+# -- matrices -------------------------------------------------------------------------
+
+
+def from_matrix(matrix: Any, nodes: Array | None = None, rules: Rules = RULES) -> Any:
+    """The larger of A and A', entry by entry: A itself where it is symmetric.
+
+    ``duplicates="sum"`` makes A + A' of an asymmetric matrix. Repeated entries of a COO
+    matrix mean their sum, as everywhere in SciPy. ``nodes`` are named in the warning.
     """
     if matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"graph must be a square matrix; got shape {matrix.shape}")
-    matrix = _as_weights(matrix)
-    return sp.csr_array((matrix + matrix.T) / 2)
+    matrix = without_loops(as_weights(matrix))
+    matrix.eliminate_zeros()
+    symmetric = _equal(matrix, sp.csr_array(matrix.T))
+    matrix.data = _usable(matrix.data, rules.negative, 2 if symmetric else 1)
+    if symmetric:
+        return matrix
+    turned = sp.csr_array(matrix.T)
+    if rules.duplicates == "sum":
+        return sp.csr_array(matrix + turned)
+    larger = sp.csr_array(matrix.maximum(turned))
+    if not _all_equal(matrix.data):
+        _warn_of_directions(larger, sp.csr_array(matrix.minimum(turned)), nodes)
+    return larger
+
+
+def without_loops(matrix: Any) -> Any:
+    """A new CSR array of what is off the diagonal, be that on it infinite or NaN."""
+    matrix = sp.csr_array(matrix, copy=True)
+    matrix.sum_duplicates()
+    if not matrix.diagonal().any():
+        return matrix
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    matrix.data[rows == matrix.indices] = 0.0
+    return matrix
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two CSR arrays with sorted indices are the same."""
+    return one.nnz == other.nnz and all(
+        np.array_equal(getattr(one, part), getattr(other, part))
+        for part in ("indptr", "indices", "data")
+    )
+
+
+def _all_equal(values: Array) -> bool:
+    return len(values) == 0 or values.min() == values.max()
+
+
+def _warn_of_directions(larger: Any, smaller: Any, nodes: Array | None) -> None:
+    """Warn where both directions are there and have different weights."""
+    smaller.eliminate_zeros()
+    both = (smaller != 0).astype(float)
+    high, low = sp.triu(larger * both, format="csr"), sp.triu(smaller, format="csr")
+    _warn_of_differing(sp.csr_array(high), sp.csr_array(low), nodes)
+
+
+def _warn_of_differing(largest: Any, smallest: Any, nodes: Array | None) -> None:
+    """Warn where two CSR arrays with entries in the same places differ."""
+    found = _differing(largest.data, smallest.data)
+    if len(found) == 0:
+        return
+    first = found[0]
+    row = int(np.searchsorted(largest.indptr, first, side="right")) - 1
+    ends = row, int(largest.indices[first])
+    one, other = ends if nodes is None else (nodes[end] for end in ends)
+    warn_of_duplicates(
+        len(found),
+        f", such as {one} - {other} with {smallest.data[first]:.6g} and "
+        f"{largest.data[first]:.6g}",
+    )
+
+
+def warn_of_duplicates(count: int, example: str = "") -> None:
+    """Say that edges are listed with different weights, if there are some."""
+    if count:
+        warn(
+            f"{count} edge{' is' if count == 1 else 's are'} listed several times, or "
+            f"in both directions, with different weights{example}: the largest weight "
+            'counts, duplicates="sum" adds them',
+            DuplicateEdgesWarning,
+        )
+
+
+# -- edges ----------------------------------------------------------------------------
 
 
 def from_edges(
-    tails: Any,
-    heads: Any,
-    weights: Any,
-    nodes: Array | None,
-    duplicates: str,
-    *,
-    directed: bool = False,
+    tails: Any, heads: Any, weights: Any, nodes: Array | None, rules: Rules = RULES
 ) -> Adjacency:
     """Adjacency of edges given by the labels of their ends.
 
-    Undirected: an edge listed once, twice or in both directions counts once, with the
-    largest weight listed (``duplicates="sum"`` adds them up). Directed: (A + A')/2.
+    An edge listed once, twice or in both directions counts once, with the largest
+    weight listed (``duplicates="sum"`` adds them up).
     """
-    tails, heads = as_labels(tails), as_labels(heads)
+    tails, heads, values = _complete(tails, heads, weights, rules.dropna)
     if nodes is None:
         nodes = as_labels(_distinct(tails, heads))
     index = LabelIndex(nodes)
@@ -104,14 +152,87 @@ def from_edges(
             f"every edge must join two of the nodes given; {some_of(unknown)} "
             "is in an edge and not in nodes"
         )
-    values = np.ones(len(rows)) if weights is None else _numbers(weights)
+    joined = rows != columns  # loops are dropped, whatever their weight
+    low = np.minimum(rows, columns)[joined]
+    high = np.maximum(rows, columns)[joined]
+    values = _usable(values[joined], rules.negative)
     n = len(nodes)
-    if not directed:
-        rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-    merged = merge_edges(rows, columns, values, (n, n), duplicates)
-    if directed:
-        return Adjacency(from_matrix(merged), nodes)
-    return Adjacency(from_matrix(merged + sp.triu(merged, 1).T), nodes)
+    half = merge_edges(low, high, values, (n, n), rules.duplicates)
+    if rules.duplicates == "once" and half.nnz < len(values) and not _all_equal(values):
+        smallest = _smallest_of_each(low, high, values, half.shape)
+        _warn_of_differing(half, smallest, nodes)
+    return Adjacency(sp.csr_array(half + half.T), nodes)
+
+
+def _complete(
+    tails: Any, heads: Any, weights: Any, dropna: bool
+) -> tuple[Array, Array, Array]:
+    """Ends and weights of the edges that have both ends."""
+    tails, heads = as_labels(tails), as_labels(heads)
+    values = np.ones(len(tails)) if weights is None else numbers(weights)
+    if not len(tails) == len(heads) == len(values):
+        raise GraphError(
+            "edges must have one source, one target and one weight each; got "
+            f"{len(tails)}, {len(heads)} and {len(values)}"
+        )
+    missing = missing_labels(tails) | missing_labels(heads)
+    if dropna:
+        missing |= np.isnan(values)
+    if not missing.any():
+        return tails, heads, values
+    if not dropna:
+        rows = np.flatnonzero(missing)
+        raise GraphError(
+            f"every edge must have two ends; an end is missing in {len(rows)} of "
+            f"{len(missing)} edges, in rows {some_of(rows.tolist())} counted from 0: "
+            "fill them in, or drop these edges with dropna=True"
+        )
+    warn(
+        f"{int(missing.sum())} of {len(missing)} edges were dropped: an end or the "
+        "weight is missing",
+        DroppedEdgesWarning,
+    )
+    return (
+        without_missing(tails[~missing]),
+        without_missing(heads[~missing]),
+        values[~missing],
+    )
+
+
+def without_missing(ends: Array) -> Array:
+    """Labels of which missing ones were dropped, as the integers they may have been."""
+    return whole_numbers(as_labels(ends))
+
+
+def merge_edges(
+    rows: Array, columns: Array, values: Array, shape: tuple[int, int], duplicates: str
+) -> Any:
+    """One entry for each pair: the largest of the values listed, or their sum."""
+    if duplicates == "sum" or len(rows) == 0:
+        return sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
+    pair = rows.astype(np.int64) * shape[1] + columns
+    order = np.lexsort((values, pair))
+    last = np.append(pair[order][1:] != pair[order][:-1], True)
+    keep = order[last]
+    return sp.csr_array((values[keep], (rows[keep], columns[keep])), shape=shape)
+
+
+def _smallest_of_each(rows: Array, columns: Array, values: Array, shape: Any) -> Any:
+    """As ``merge_edges``, the smallest of the values; in the same order of entries."""
+    merged = merge_edges(rows, columns, -values, shape, "once")
+    merged.data = -merged.data
+    return merged
+
+
+def _differing(largest: Array, smallest: Array) -> Array:
+    """Positions where the weights listed for an edge are not the same."""
+    return np.flatnonzero(largest - smallest > _SAME_WEIGHT * largest)
+
+
+def count_of_differing(rows: Array, columns: Array, values: Array, merged: Any) -> int:
+    """How many entries of what ``merge_edges`` made are listed with other values."""
+    smallest = _smallest_of_each(rows, columns, values, merged.shape)
+    return len(_differing(merged.data, smallest.data))
 
 
 def from_edge_index(
@@ -128,7 +249,7 @@ def from_edge_index(
             "edge_index must be a 2 x E array of integers, a column for each edge; got "
             f"shape {ends.shape} of {ends.dtype}"
         )
-    weights = None if weights is None else _numbers(weights)
+    weights = None if weights is None else numbers(weights)
     if weights is not None and weights.shape != (ends.shape[1],):
         raise GraphError(
             f"edge_weight must hold one number for each of the {ends.shape[1]} edges; "
@@ -146,61 +267,26 @@ def from_edge_index(
         raise GraphError(
             f"edge_index must hold positions from 0 on; got {int(ends.min())}"
         )
-    positions = np.arange(num_nodes)
-    matrix, _ = from_edges(ends[0], ends[1], weights, positions, "once")
+    matrix, _ = from_edges(ends[0], ends[1], weights, np.arange(num_nodes))
     return Adjacency(matrix, labels)
 
 
-def _refuse_ambiguous(array: Array) -> None:
-    """A small array may be a matrix, an edge a row, or an edge a column."""
-    if array.shape == (2, 3) and array.dtype.kind in "iu":
-        raise GraphError(
-            "graph of shape (2, 3) could be 2 edges with weights or 3 edges of an "
-            "edge_index: use Graph.from_edges or Graph.from_edge_index"
-        )
-    plain = np.array_equal(array, array.T) and not np.diagonal(array).any()
-    if array.shape in ((2, 2), (3, 3)) and not plain:
-        raise GraphError(
-            f"graph of shape {array.shape} could be a matrix or "
-            f"{len(array)} edges: pass a SciPy sparse matrix, or Graph.from_edges"
-        )
+# -- weights and ends -----------------------------------------------------------------
 
 
-def _whole_numbers(ends: Array) -> Array:
-    """Row numbers that came as floats, because their weights are."""
+def whole_numbers(ends: Array) -> Array:
+    """Integers that came as floats, because their weights are, or some are missing."""
     whole = ends.dtype.kind == "f" and bool((ends == np.floor(ends)).all())
     return ends.astype(np.int64) if whole else ends
 
 
-def merge_edges(
-    rows: Array, columns: Array, values: Array, shape: tuple[int, int], duplicates: str
-) -> Any:
-    """One entry for each pair: the largest of the values listed, or their sum."""
-    if duplicates == "sum" or len(rows) == 0:
-        return sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
-    pair = rows.astype(np.int64) * shape[1] + columns
-    order = np.lexsort((values, pair))
-    last = np.append(pair[order][1:] != pair[order][:-1], True)
-    keep = order[last]
-    return sp.csr_array((values[keep], (rows[keep], columns[keep])), shape=shape)
-
-
-def _distinct(tails: Array, heads: Array) -> Any:
-    mixed = tails.dtype == object or heads.dtype == object
-    if mixed or not comparable(tails, heads):
-        return list(dict.fromkeys(tails.tolist() + heads.tolist()))
-    return np.unique(np.concatenate([tails, heads]))
-
-
-def _as_weights(matrix: Any) -> Any:
-    if matrix.dtype.kind not in "fiub":
-        raise GraphError(f"graph weights must be real numbers; got {matrix.dtype}")
-    return matrix.astype(np.float64)
-
-
-def _numbers(weights: Any) -> Array:
+def numbers(weights: Any) -> Array:
+    """Weights of edges as an array of floats."""
     weights = no_tensor("edge weights", weights)
+    kind = getattr(getattr(weights, "dtype", None), "kind", "f")
     try:
+        if kind in "mM":
+            raise TypeError("a date is not a weight")
         return np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise GraphError(
@@ -208,67 +294,35 @@ def _numbers(weights: Any) -> Array:
         ) from None
 
 
-def _from_edge_list(edges: Any, nodes: Array | None, duplicates: str) -> Adjacency:
-    weighted = any(len(edge) == 3 for edge in edges)
-    weights = [edge[2] if len(edge) == 3 else 1.0 for edge in edges]
-    tails, heads = [edge[0] for edge in edges], [edge[1] for edge in edges]
-    return from_edges(tails, heads, weights if weighted else None, nodes, duplicates)
+def _usable(values: Array, negative: str, listed: int = 1) -> Array:
+    """Finite weights of at least 0, by the rule asked for, before edges are merged.
 
-
-def _from_table(table: Any, nodes: Array | None, duplicates: str) -> Adjacency:
-    """A DataFrame: square with equal index and columns, or one edge a row."""
-    listed = list(getattr(table, "column_names", table.columns))  # Arrow's word first
-    index = getattr(table, "index", None)
-    square = table.shape[0] == table.shape[1]
-    if index is not None and square and list(index) == listed:
-        labels = as_labels(index) if nodes is None else nodes
-        return Adjacency(from_matrix(sp.csr_array(table.to_numpy(float))), labels)
-    source, target, weight = edge_columns(listed)
-    weights = None if weight is None else table[weight].to_numpy()
-    return from_edges(table[source], table[target], weights, nodes, duplicates)
-
-
-def edge_columns(listed: list[Any]) -> tuple[Any, Any, Any]:
-    """Which columns of a table of edges are source, target and weight (or None)."""
-    if len(listed) < 2:
+    ``listed``: how many of the values belong to one edge.
+    """
+    if not np.isfinite(values).all():
+        raise GraphError("graph weights must be finite; got NaN or infinity")
+    below = values < 0
+    if not below.any():
+        return values
+    if negative == "refuse":
         raise GraphError(
-            "a table of edges needs two columns, source and target (and weight); "
-            f"got {some_of([str(name) for name in listed])}"
+            f"graph weights must be at least 0; got {values.min():g} and "
+            f"{below.sum() // listed} negative edges: Graph(..., "
+            'negative="clip") drops them, negative="abs" takes their size, or keep '
+            "those above a threshold"
         )
-    lower = {str(name).lower(): name for name in listed}
-    source = next((lower[w] for w in _SOURCE_NAMES if w in lower), listed[0])
-    target = next((lower[w] for w in _TARGET_NAMES if w in lower), listed[1])
-    weight = lower.get("weight")
-    if weight is None and len(listed) == 3:
-        weight = next(c for c in listed if c not in (source, target))
-    return source, target, weight
+    return np.abs(values) if negative == "abs" else np.maximum(values, 0)
 
 
-def _is_networkx(source: Any) -> bool:
-    return hasattr(source, "is_directed") and hasattr(source, "adjacency")
+def as_weights(matrix: Any) -> Any:
+    """A matrix of floats, if it is one of real numbers."""
+    if matrix.dtype.kind not in "fiub":
+        raise GraphError(f"graph weights must be real numbers; got {matrix.dtype}")
+    return matrix.astype(np.float64, copy=False)
 
 
-def _from_networkx(graph: Any, nodes: Array | None, duplicates: str) -> Adjacency:
-    listed = list(graph.edges(data="weight", default=1.0))
-    labels = as_labels(list(graph.nodes)) if nodes is None else nodes
-    tails, heads = [e[0] for e in listed], [e[1] for e in listed]
-    weights = [e[2] for e in listed]
-    directed = graph.is_directed()
-    return from_edges(tails, heads, weights, labels, duplicates, directed=directed)
-
-
-def _is_igraph(source: Any) -> bool:
-    return hasattr(source, "vs") and hasattr(source, "get_edgelist")
-
-
-def _from_igraph(graph: Any, nodes: Array | None, duplicates: str) -> Adjacency:
-    named = "name" in graph.vs.attributes()
-    labels = as_labels(graph.vs["name"]) if named and nodes is None else nodes
-    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    weights = graph.es["weight"] if "weight" in graph.es.attributes() else None
-    positions = np.arange(graph.vcount())
-    directed = graph.is_directed()
-    matrix, _ = from_edges(
-        ends[:, 0], ends[:, 1], weights, positions, duplicates, directed=directed
-    )
-    return Adjacency(matrix, labels)
+def _distinct(tails: Array, heads: Array) -> Any:
+    mixed = tails.dtype == object or heads.dtype == object
+    if mixed or not comparable(tails, heads):
+        return list(dict.fromkeys(tails.tolist() + heads.tolist()))
+    return np.unique(np.concatenate([tails, heads]))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from graphfold.arrays import Array
 from graphfold.check import some_of
-from graphfold.errors import GraphfoldError
+from graphfold.errors import GraphfoldError, LabelError
 from graphfold.estimators.rows import graph_of_rows
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.labels import LabelIndex, as_labels
@@ -116,8 +116,18 @@ def _of_rows(graph: Graph, labels: Array | None, n: int) -> Graph:
     """The graph of the rows; rows that it does not know have no edges."""
     if not graph.has_labels:
         return graph_of_rows(graph, None, n)
+    if labels is None and not _in_order(graph.nodes):
+        raise LabelError(
+            f"edges have nodes such as {some_of(graph.nodes, 3)} and the rows of the "
+            "embedding have no names: pass ids="
+        )
     names = np.arange(n) if labels is None else labels
     return Graph._unchecked(graph.edges_between(names, names), names)
+
+
+def _in_order(nodes: Array) -> bool:
+    """Whether nodes are numbers of rows: in another order they are names."""
+    return nodes.dtype.kind in "iu" and bool((nodes[1:] > nodes[:-1]).all())
 
 
 def _is_empty(edges: Any) -> bool:

@@ -89,7 +89,9 @@ def assert_same_model(landmark, exact, *, atol):
     assert angle < atol
     assert_same_up_to_sign(landmark.embedding_, exact.embedding_, rtol=atol)
     size = np.abs(exact.eigenvalues_).max()
-    assert_allclose(landmark.eigenvalues_, exact.eigenvalues_, atol=1e-3 * size)
+    # eigenvalues follow the learned weights of several graphs, known to 5e-3
+    near = 5e-3 if len(exact.graph_weights_) > 1 else 1e-3
+    assert_allclose(landmark.eigenvalues_, exact.eigenvalues_, atol=near * size)
     assert_allclose(landmark.kernel_weights_, exact.kernel_weights_, atol=5e-3)
     assert_allclose(landmark.graph_weights_, exact.graph_weights_, atol=5e-3)
     assert_allclose(

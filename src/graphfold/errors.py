@@ -87,7 +87,7 @@ class WeakSpectrumWarning(GraphfoldWarning):
 
 
 class UnlabelledRowsWarning(GraphfoldWarning):
-    """Rows came without labels although the fit had them; their edges are unknown."""
+    """Rows without labels that say which nodes they are, so their edges are unknown."""
 
 
 class UnknownRowsWarning(GraphfoldWarning):

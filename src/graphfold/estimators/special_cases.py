@@ -107,6 +107,7 @@ class LaplacianEigenmaps(RowEmbedding):
     def _trivial(self, laplacians: Mapping[str, Laplacian]) -> Array | None:
         (L,) = laplacians.values()
         flat = np.sqrt(L.degrees) if L.kind == "normalized" else np.ones(L.n)
+        flat = flat / flat.max()  # squares of tiny ones are rounded, or 0
         return np.asarray(flat / np.linalg.norm(flat))
 
     def _eigenvalues(self, pairs: Eigenpairs) -> Array:
@@ -116,7 +117,15 @@ class LaplacianEigenmaps(RowEmbedding):
         super()._turn(values, V)
         if self.laplacian == "normalized":
             (share,) = self._extension.graphs
-            row_scales = inverse_sqrt(share.degrees).astype(V.dtype)
+            roots = inverse_sqrt(share.degrees)
+            if roots.max() > 1e-3 * np.finfo(V.dtype).max:
+                least = float((1e-3 * np.finfo(V.dtype).max) ** -2.0)
+                raise GraphError(
+                    f"graph weights must give degrees of at least {least:.2g}, whose "
+                    f"inverse roots are numbers in {V.dtype}; got {roots.max() ** -2:.3g}"
+                    ": multiply the weights by a number, or pass X in float64"
+                )
+            row_scales = roots.astype(V.dtype)
             self.embedding_ = self.embedding_ * row_scales[:, None]
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:

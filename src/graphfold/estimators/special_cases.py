@@ -117,15 +117,7 @@ class LaplacianEigenmaps(RowEmbedding):
         super()._turn(values, V)
         if self.laplacian == "normalized":
             (share,) = self._extension.graphs
-            roots = inverse_sqrt(share.degrees)
-            if roots.max() > 1e-3 * np.finfo(V.dtype).max:
-                least = float((1e-3 * np.finfo(V.dtype).max) ** -2.0)
-                raise GraphError(
-                    f"graph weights must give degrees of at least {least:.2g}, whose "
-                    f"inverse roots are numbers in {V.dtype}; got {roots.max() ** -2:.3g}"
-                    ": multiply the weights by a number, or pass X in float64"
-                )
-            row_scales = roots.astype(V.dtype)
+            row_scales = _as_numbers(inverse_sqrt(share.degrees), V.dtype)
             self.embedding_ = self.embedding_ * row_scales[:, None]
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:
@@ -139,6 +131,18 @@ class LaplacianEigenmaps(RowEmbedding):
             Z = Z * inverse_sqrt(degrees).astype(Z.dtype)[:, None]
         Z[known >= 0] = self.embedding_[known[known >= 0]]
         return np.asarray(Z)
+
+
+def _as_numbers(inverse_roots: Array, dtype: Any) -> Array:
+    """1 / sqrt(degree) in the precision of the rows, which has to hold it."""
+    largest, most = float(inverse_roots.max()), float(np.finfo(dtype).max) / 1e3
+    if largest > most:
+        raise GraphError(
+            f"graph weights must give degrees of at least {most**-2:.2g}, whose "
+            f"inverse roots are numbers in {dtype}; got {largest**-2:.3g}: multiply "
+            "the weights by a number, or pass X in float64"
+        )
+    return inverse_roots.astype(dtype)
 
 
 @io.register

@@ -107,9 +107,10 @@ def refuse_out_of_range(L: Laplacian, dtype: Any) -> None:
 
 def _difference(diagonal: Array, values: Array, A: Any, dtype: Any) -> Any:
     """diag(diagonal) less the matrix with these values in the places of A's."""
-    values = values.astype(dtype)
+    with np.errstate(over="ignore"):  # ``refuse_out_of_range`` is the caller's
+        values, diagonal = values.astype(dtype), diagonal.astype(dtype)
     taken = sp.csr_array((values, A.indices, A.indptr), shape=A.shape)
-    return sp.csr_array(sp.diags_array(diagonal.astype(dtype)) - taken)
+    return sp.csr_array(sp.diags_array(diagonal) - taken)
 
 
 def inverse_sqrt(degrees: Array) -> Array:

@@ -105,6 +105,8 @@ class RobustEmbedding(
         return self.fit(X, y, node_ids=node_ids).embedding_.copy()
 
     def _read(self, X: Any, *, reset: bool) -> Array:
+        check.refuse_other_objects("X", X)
+        check.refuse_odd_columns("X", X)
         X = check.no_tensor("X", X)
         array = check_array(
             X,

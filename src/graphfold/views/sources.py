@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from graphfold.arrays import Array
-from graphfold.check import some_of
+from graphfold.check import refuse_odd_columns, refuse_other_objects, some_of
 from graphfold.errors import GraphfoldError
 from graphfold.graphs import Graph
 from graphfold.graphs.labels import as_labels, first_duplicate
@@ -125,6 +125,8 @@ def _of_estimator(name: str, model: Any) -> Source:
 
 
 def _coordinates(values: Any) -> Array:
+    refuse_other_objects("embedding", values)
+    refuse_odd_columns("embedding", values)
     try:
         Z = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -137,6 +137,8 @@ def no_tensor(name: str, values: Any) -> Any:
 
 # -- what is not a table of numbers ---------------------------------------------------
 
+#: what estimators take
+_TABLES = "a table of numbers: an array, a sparse matrix, a DataFrame or a list of rows"
 #: dates, and spans of time, which NumPy takes for numbers
 _REFUSED_ARRAYS = ("M", "m")
 #: an object with one of these is, or turns itself into, an array
@@ -151,10 +153,10 @@ _OF_ARRAYS = (
 )
 
 
-def refuse_other_objects(name: str, values: Any) -> None:
+def refuse_other_objects(name: str, values: Any, allowed: str = _TABLES) -> None:
     """Raise if ``values`` is not an array, a table, or a list of rows of numbers.
 
-    Nothing is converted. ``np.asarray`` asks an object that has a length and items for
+    ``allowed`` says in the message what is. Nothing is converted. ``np.asarray`` asks an object that has a length and items for
     all of its items, one by one, which takes minutes for an AnnData.
     """
     if getattr(getattr(values, "dtype", None), "kind", "f") in _REFUSED_ARRAYS:
@@ -167,10 +169,7 @@ def refuse_other_objects(name: str, values: Any) -> None:
     if isinstance(values, list | tuple):
         _refuse_other_items(name, values)
         return
-    raise GraphfoldError(
-        f"{name} must be a table of numbers: an array, a sparse matrix, a DataFrame or "
-        f"a list of rows; got {_described(values)}"
-    )
+    raise GraphfoldError(f"{name} must be {allowed}; got {_described(values)}")
 
 
 def _has_buffer(values: Any) -> bool:
@@ -205,7 +204,7 @@ def _described(values: Any) -> str:
         )
     if isinstance(values, Mapping):
         return f"a {kind} with keys {some_of(list(values), 3)}: pass one of its values"
-    return "None" if values is None else f"a {kind}: convert it first"
+    return "None" if values is None else f"an object of type {kind}: convert it first"
 
 
 def _is_graph(values: Any) -> bool:

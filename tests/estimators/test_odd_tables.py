@@ -65,9 +65,15 @@ class SlowGraph(Slow):
 OBJECTS = {
     "annotated": (SlowAnnotated, r"a SlowAnnotated: pass a table .*\.X .*graphfold.ad"),
     "graph": (SlowGraph, "a graph .*SlowGraph.* pass it as graph="),
-    "any object": (Slow, "a Slow: convert it first"),
-    "list of objects": (lambda: [Slow(), Slow()], "a list that holds a Slow"),
-    "rows of objects": (lambda: [[Slow(), 1.0]], "a list that holds a Slow"),
+    "any object": (Slow, "an object of type Slow: convert it first"),
+    "list of objects": (
+        lambda: [Slow(), Slow()],
+        "a list that holds an object of type Slow",
+    ),
+    "rows of objects": (
+        lambda: [[Slow(), 1.0]],
+        "a list that holds an object of type Slow",
+    ),
     "tuple of objects": (lambda: (SlowGraph(),), "a tuple that holds a graph"),
     "AnnData": (lambda: anndata.AnnData(np.ones((5, 3))), r'\.obsm\["X_pca"\]'),
     "MuData": (
@@ -81,8 +87,8 @@ OBJECTS = {
     "text": (lambda: "x.csv", "'x.csv': if it is the path of a file"),
     "bytes": (lambda: b"x.csv", "if it is the path of a file"),
     "none": (lambda: None, "got None"),
-    "set": (lambda: {1, 2}, "a set: convert it first"),
-    "generator": (lambda: (i for i in range(3)), "a generator: convert it first"),
+    "set": (lambda: {1, 2}, "type set: convert it first"),
+    "generator": (lambda: (i for i in range(3)), "type generator: convert it first"),
     "list of dicts": (
         lambda: [{"a": 1}, {"a": 2}],
         "a list that holds a dict",
@@ -244,9 +250,9 @@ def test_embeddings_that_are_shown_are_looked_at_too():
 @pytest.mark.parametrize(
     ("reference", "text"),
     [
-        ("x", "must be a table of numbers.*got 'x'"),
-        ({"a": 1}, "must be a table of numbers.*got a dict"),
-        (3, "must be a table of numbers.*got a int"),
+        ("x", "must be a fitted estimator.*got 'x'"),
+        ({"a": 1}, "must be a fitted estimator.*got a dict"),
+        (3, "must be a fitted estimator.*type int"),
         ([["a", "b"]], "a list that holds 'a'"),
         (pd.DataFrame({"a": DAYS}), "column 'a' holds dates"),
         (GraphKernelPCA(2), "must be fitted"),

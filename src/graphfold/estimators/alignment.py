@@ -20,7 +20,8 @@ def refuse_other_references(align_to: Any) -> None:
             "away: pass its embedding_ as a DataFrame with labels as its index"
         )
     embedding = getattr(align_to, "embedding_", align_to)
-    check.refuse_other_objects("align_to", embedding)
+    allowed = "a fitted estimator, or an array or DataFrame of its embedding"
+    check.refuse_other_objects("align_to", embedding, allowed)
     check.refuse_odd_columns("align_to", embedding)
 
 

@@ -156,8 +156,9 @@ _OF_ARRAYS = (
 def refuse_other_objects(name: str, values: Any, allowed: str = _TABLES) -> None:
     """Raise if ``values`` is not an array, a table, or a list of rows of numbers.
 
-    ``allowed`` says in the message what is. Nothing is converted. ``np.asarray`` asks an object that has a length and items for
-    all of its items, one by one, which takes minutes for an AnnData.
+    ``allowed`` says in the message what is. Nothing is converted: ``np.asarray`` asks
+    an object that has a length and items for all of its items, one by one, which takes
+    minutes for an AnnData.
     """
     if getattr(getattr(values, "dtype", None), "kind", "f") in _REFUSED_ARRAYS:
         raise GraphfoldError(

@@ -94,6 +94,10 @@ class UnknownRowsWarning(GraphfoldWarning):
     """Edges or pairs of a file name rows that the data do not have."""
 
 
+class UnusedGraphWarning(GraphfoldWarning):
+    """``graph_strength="auto"`` chose 0: the graph has no part in the embedding."""
+
+
 class SignedGraphWarning(GraphfoldWarning):
     """The graph has negative weights: its Laplacian is not positive semi-definite."""
 

@@ -68,11 +68,11 @@ OBJECTS = {
     "any object": (Slow, "an object of type Slow: convert it first"),
     "list of objects": (
         lambda: [Slow(), Slow()],
-        "a list that holds an object of type Slow",
+        "a list that holds .* type Slow",
     ),
     "rows of objects": (
         lambda: [[Slow(), 1.0]],
-        "a list that holds an object of type Slow",
+        "a list that holds .* type Slow",
     ),
     "tuple of objects": (lambda: (SlowGraph(),), "a tuple that holds a graph"),
     "AnnData": (lambda: anndata.AnnData(np.ones((5, 3))), r'\.obsm\["X_pca"\]'),

@@ -368,6 +368,7 @@ def test_axes_can_be_aligned(rows, graph):
     assert_allclose(new[0], -new[1][:, ::-1], atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 def test_strength_by_itself(rows):
     model = GraphKernelPCA(
         2, graph=NeighborGraph(5), landmarks=40, graph_strength="auto"

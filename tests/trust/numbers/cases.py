@@ -1,9 +1,9 @@
 """Every kind of fit, reduced to numbers that know neither signs nor rotations."""
 
-from collections.abc import warnings
+import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import Callable
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 from sklearn.base import clone

@@ -302,14 +302,34 @@ def _bits(values: Array) -> Array:
     return bits
 
 
-def matching_rows(X: Any, reference: Any) -> Array:
-    """Index of the first row of ``reference`` equal to each row of X, or -1."""
-    known = row_fingerprints(reference)
-    asked = row_fingerprints(X)
+def matching_rows(X: Any, reference: Any) -> tuple[Array, Array]:
+    """Row of ``reference`` equal to each row of X, or -1; and which equal several.
+
+    Ties are broken as in :func:`matching_fingerprints`.
+    """
+    asked, known = row_fingerprints(X), row_fingerprints(reference)
+    found, repeated = matching_fingerprints(asked, known)
+    equal = rows_equal(X, reference, np.maximum(found, 0)) & (found >= 0)
+    return np.where(equal, found, -1), repeated & equal
+
+
+def matching_fingerprints(asked: Array, known: Array) -> tuple[Array, Array]:
+    """Position in ``known`` of each fingerprint, or -1; and which occur repeatedly.
+
+    The first of several equal ones is taken, but for a leading part that repeats
+    ``known`` in its order: there the position itself says which one is meant.
+    """
     order = np.argsort(known, kind="stable")
     place = np.searchsorted(known[order], asked)
-    candidate = order[np.minimum(place, len(order) - 1)]
-    return np.where(rows_equal(X, reference, candidate), candidate, -1)
+    after = np.searchsorted(known[order], asked, side="right")
+    found = np.where(after > place, order[np.minimum(place, len(order) - 1)], -1)
+    repeated = after - place > 1
+    shared = min(len(asked), len(known))
+    differs = asked[:shared] != known[:shared]
+    leading = int(np.argmax(differs)) if differs.any() else shared
+    found[:leading] = np.arange(leading)
+    repeated[:leading] = False
+    return found, repeated
 
 
 def first_equal_rows(X: Any) -> Array:

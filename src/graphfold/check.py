@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import numbers
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from graphfold.arrays import Array
 from graphfold.errors import BudgetError, GraphfoldError
 
 _LONGEST = 200  # characters of a value in a message
@@ -109,6 +112,7 @@ def _short(text: str) -> str:
 
 def table(name: str, X: Any) -> Any:
     """X if it has rows, columns and a type of number; nothing is read or copied."""
+    refuse_other_objects(name, X)
     shape = getattr(X, "shape", None)
     if shape is None or len(shape) != 2:
         X = np.asarray(X)
@@ -137,3 +141,218 @@ def no_tensor(name: str, values: Any) -> Any:
             "move it to the CPU, or pass the edges of a sparse one to "
             "Graph.from_edge_index"
         ) from None
+
+
+# -- what is not a table of numbers ---------------------------------------------------
+
+#: what estimators take
+_TABLES = "a table of numbers: an array, a sparse matrix, a DataFrame or a list of rows"
+#: dates, and spans of time, which NumPy takes for numbers
+_REFUSED_ARRAYS = ("M", "m")
+#: an object with one of these is, or turns itself into, an array
+_OF_ARRAYS = (
+    "__array__",
+    "__array_interface__",
+    "__array_struct__",
+    "__dlpack__",
+    "__dask_graph__",
+    "tocsr",
+    "dtype",
+)
+
+
+def refuse_other_objects(name: str, values: Any, allowed: str = _TABLES) -> None:
+    """Raise if ``values`` is not an array, a table, or a list of rows of numbers.
+
+    ``allowed`` says in the message what is. Nothing is converted: ``np.asarray`` asks
+    an object that has a length and items for all of its items, one by one, which takes
+    minutes for an AnnData.
+    """
+    if getattr(getattr(values, "dtype", None), "kind", "f") in _REFUSED_ARRAYS:
+        raise GraphfoldError(
+            f"{name} must hold numbers; got an array of dates or spans of time: turn "
+            "them into numbers, such as days since the first of them"
+        )
+    if any(hasattr(values, one) for one in _OF_ARRAYS) or _has_buffer(values):
+        return
+    if isinstance(values, list | tuple):
+        _refuse_other_items(name, values)
+        return
+    raise GraphfoldError(f"{name} must be {allowed}; got {_described(values)}")
+
+
+def _has_buffer(values: Any) -> bool:
+    """Whether NumPy reads the memory of the object as it is, as of an array.array."""
+    if isinstance(values, bytes | bytearray):
+        return False
+    try:
+        memoryview(values)
+    except TypeError:
+        return False
+    return True
+
+
+def _described(values: Any) -> str:
+    """What came, and what to do with it."""
+    kind = type(values).__name__
+    if hasattr(values, "obsm") and hasattr(values, "obs"):
+        several = hasattr(values, "mod")
+        parts = '.mod["rna"].X' if several else ".X"
+        return (
+            f'a {kind}: pass a table of it, such as {parts} or .obsm["X_pca"], or use '
+            "the functions of graphfold.ad, which take it whole"
+        )
+    if isinstance(values, str | bytes | PathLike):
+        return (
+            f"{shown(values)}: if it is the path of a file, read it first, for example "
+            "with pandas.read_csv"
+        )
+    if _is_graph(values):
+        return (
+            f"a graph ({kind}): pass it as graph=, and the features of its nodes here"
+        )
+    if isinstance(values, Mapping):
+        return f"a {kind} with keys {some_of(list(values), 3)}: pass one of its values"
+    return "None" if values is None else f"an object of type {kind}: convert it first"
+
+
+def _is_graph(values: Any) -> bool:
+    """Whether it looks like a graph of networkx, igraph, PyTorch Geometric, or ours."""
+    pairs = [("nodes", "edges"), ("vs", "es"), ("n_nodes", "n_edges")]
+    pairs += [("edge_index", "num_nodes")]
+    return any(all(hasattr(values, one) for one in pair) for pair in pairs)
+
+
+def _refuse_other_items(name: str, rows: list[Any] | tuple[Any, ...]) -> None:
+    """Raise unless a list holds rows, and these hold cells."""
+    cells: dict[type, Any] = {}
+    for row in rows:
+        inner = row if isinstance(row, list | tuple) else (row,)
+        cells.update((type(cell), cell) for cell in inner)
+    for cell in cells.values():
+        nested = isinstance(cell, list | tuple)
+        if nested or isinstance(cell, numbers.Number | np.generic | None):
+            continue
+        if any(hasattr(cell, one) for one in _OF_ARRAYS) or _has_buffer(cell):
+            continue
+        if isinstance(cell, str) and (odd := _first_text(rows)) is None:
+            continue
+        what = shown(odd) if isinstance(cell, str) else _described(cell)
+        raise GraphfoldError(
+            f"{name} must be a table of numbers; got a {type(rows).__name__} that "
+            f"holds {what}"
+        )
+
+
+def _first_text(rows: list[Any] | tuple[Any, ...]) -> str | None:
+    """The first text among the cells that is not a number; None if there is none."""
+    for row in rows:
+        for cell in row if isinstance(row, list | tuple) else (row,):
+            if isinstance(cell, str) and not _is_number(cell):
+                return cell
+    return None
+
+
+# -- tables with named columns --------------------------------------------------------
+
+
+def refuse_odd_columns(
+    name: str,
+    frame: Any,
+    *,
+    text: bool = False,
+    error: type[GraphfoldError] = GraphfoldError,
+) -> None:
+    """Raise if a DataFrame is empty, repeats a name, or has a column of no numbers.
+
+    With ``text``, text and categories are allowed. All else passes unseen.
+    """
+    names, kinds = _columns(frame)
+    if names is None:
+        return
+    n_rows, n_columns = frame.shape
+    if not n_rows or not n_columns:
+        raise error(
+            f"{name} must have rows (samples) and columns (features); got an empty "
+            f"{type(frame).__name__} of {n_rows} rows and {n_columns} columns: check "
+            "how it was filtered or read"
+        )
+    if len(set(names)) < len(names):
+        repeated = next(one for one in names if names.count(one) > 1)
+        raise error(
+            f"{name} must have a name of its own for each column; {shown(repeated)} "
+            f"names {names.count(repeated)} of them: rename them, or drop all but one"
+        )
+    allowed = "numbers, text or categories" if text else "numbers"
+    for column, kind in zip(names, kinds, strict=True):
+        if kind == "O":
+            cells = np.asarray(frame[column], dtype=object)
+            kind = "M" if isinstance(cells[0], datetime.date | datetime.time) else kind
+        if kind in _REFUSED:
+            what, remedy = _REFUSED[kind]
+            raise error(
+                f"{name} must hold {allowed}; its column {shown(column)} holds {what}: "
+                f"{remedy}, or drop it"
+            )
+        if kind == "O" and not text:
+            _refuse_text(name, cells, column)
+
+
+#: kinds of columns that are no numbers, and how they become some
+_REFUSED = {
+    "M": ("dates", "turn it into numbers, such as days since the first of them"),
+    "m": ("spans of time", "turn it into numbers, such as their days or seconds"),
+    "c": ("complex numbers", "take its real and imaginary parts as two columns"),
+}
+
+
+def _columns(frame: Any) -> tuple[list[Any] | None, list[str]]:
+    """Names of the columns of a table and the kind of each, as NumPy has them.
+
+    pandas, polars and Arrow; None for what is no such table.
+    """
+    if not hasattr(frame, "columns") or hasattr(frame, "__dask_graph__"):
+        return None, []
+    if hasattr(frame, "dtypes"):
+        return list(frame.columns), [_kind(dtype) for dtype in frame.dtypes]
+    if hasattr(frame, "column_names"):
+        return list(frame.column_names), [_kind(dtype) for dtype in frame.schema.types]
+    return None, []
+
+
+def _kind(dtype: Any) -> str:
+    """The letter NumPy has for a type of column: "O" is what has to be looked at."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind
+    spelled = str(dtype).lower()
+    if spelled.startswith(("duration", "timedelta")):
+        return "m"
+    if spelled.startswith(("period", "date", "time")):
+        return "M"
+    if spelled.startswith(("int", "uint", "float", "double", "half", "bool", "dec")):
+        return "O" if spelled.startswith("interval") else "f"
+    return str(getattr(dtype, "kind", "O"))
+
+
+def _refuse_text(name: str, cells: Array, column: Any) -> None:
+    """Raise if the cells of a column of objects are not numbers."""
+    try:
+        cells.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    else:
+        return
+    culprit = next(cell for cell in cells if not _is_number(cell))
+    raise GraphfoldError(
+        f"{name} must hold numbers; its column {shown(column)} holds {shown(culprit)} "
+        f"({type(culprit).__name__}): drop the column, or turn it into numbers, for "
+        "example with sklearn.preprocessing.OneHotEncoder"
+    )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True

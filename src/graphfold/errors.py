@@ -91,7 +91,7 @@ class WeakSpectrumWarning(GraphfoldWarning):
 
 
 class UnlabelledRowsWarning(GraphfoldWarning):
-    """Rows came without labels although the fit had them; their edges are unknown."""
+    """Rows without labels that say which nodes they are, so their edges are unknown."""
 
 
 class UnknownRowsWarning(GraphfoldWarning):
@@ -108,6 +108,10 @@ class DuplicateEdgesWarning(GraphfoldWarning):
 
 class DroppedEdgesWarning(GraphfoldWarning):
     """Edges without an end or a weight were dropped, as ``dropna=True`` asks."""
+
+
+class UnusedGraphWarning(GraphfoldWarning):
+    """``graph_strength="auto"`` chose 0: the graph has no part in the embedding."""
 
 
 class SignedGraphWarning(GraphfoldWarning):

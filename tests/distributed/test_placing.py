@@ -199,3 +199,46 @@ def test_anndata_with_rows_of_dask(sparse):
     new.obs_names = [f"new {i}" for i in range(50)]
     ad.transform(new, adata)
     assert new.obsm["X_graphfold"].shape == (50, 3)
+
+
+# -- rows of the fit, where the graph has no labels ------------------------------------
+
+
+@pytest.mark.parametrize("known", [PLAIN, PLAIN.to_scipy()], ids=["Graph", "matrix"])
+def test_rows_of_a_fit_without_labels_come_back(known):
+    model = on_workers(chunked(X, (200, 150, 250)), known)
+    assert largest_gap(model.transform(X), model.embedding_) < 1e-12
+    found = model.transform(chunked(X[100:400], (170, 130)))
+    assert largest_gap(found, model.embedding_[100:400]) < 1e-12
+    mixed = np.vstack([X[7], X[7] + 0.1])
+    text = r"1 of 2 rows are not rows of the fit \(rows 1\).*by their features alone"
+    with pytest.warns(UnlabelledRowsWarning, match=text):
+        placed = model.transform(mixed)
+    one = in_memory(X, known)
+    with pytest.warns(UnlabelledRowsWarning, match=text):
+        assert largest_gap(placed, one.transform(mixed)) < 1e-6
+
+
+def test_equal_rows_on_workers_are_told_apart_as_in_memory():
+    repeated = X.copy()
+    repeated[300:310] = X[10]
+    model = on_workers(chunked(repeated, (250, 350)), PLAIN)
+    own = model.embedding_.compute()
+    assert np.abs(own[305] - own[10]).max() > 1e-6
+    assert largest_gap(model.transform(chunked(repeated, (100, 500))), own) < 1e-12
+    longer = np.vstack([repeated, repeated[305:306], X[:1] + 1.0])
+    with pytest.warns(UnlabelledRowsWarning) as caught:
+        found = model.transform(chunked(longer, (320, 282)))
+    assert largest_gap(found[:600], own) < 1e-12
+    assert largest_gap(found[600], own[10]) < 1e-12
+    messages = [str(one.message) for one in caught]
+    assert any("equal more than one row of the fit (rows 600)" in m for m in messages)
+    assert any("not rows of the fit (rows 601)" in m for m in messages)
+
+
+def test_edges_that_are_given_are_those_of_another_node():
+    model = on_workers(chunked(X, (300, 300)), PLAIN)
+    one = in_memory(X, PLAIN)
+    expected = one.transform(X[:2], edges=[(0, 300)])
+    assert np.abs(expected[0] - one.embedding_[0]).max() > 1e-3
+    assert largest_gap(model.transform(X[:2], edges=[(0, 300)]), expected) < 1e-6

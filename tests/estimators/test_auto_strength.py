@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import graphfold
 from graphfold import Graph, GraphKernelPCA, NeighborGraph
-from graphfold.errors import GraphfoldError
+from graphfold.errors import GraphfoldError, UnusedGraphWarning
 from graphfold.quality import rewired
 
 
@@ -49,6 +50,7 @@ def test_a_graph_that_helps_is_heard(seed, how):
     assert path.gains[path.strengths == path.chosen] > 0
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 @pytest.mark.parametrize("how", ["auto", "auto-edges"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_graph_that_misleads_is_dropped(seed, how):
@@ -74,6 +76,7 @@ def test_the_path_is_as_reported(rng):
     assert not hasattr(again, "strength_path_")
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 def test_the_held_out_columns_are_not_seen(rng):
     """A recipe builds its graph from the columns that are left, so pure noise with a
     graph made from itself foretells nothing."""
@@ -113,7 +116,57 @@ def test_labels_and_files(rng, tmp_path):
     assert str(again.strength_path_) == str(model.strength_path_)
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 def test_progress_is_told(rng, capsys):
     X, _, graph = planted(rng, n=60)
     GraphKernelPCA(2, graph=graph, graph_strength="auto", verbose=2).fit(X)
     assert "strength path" in capsys.readouterr().err
+
+
+# -- columns that determine each other -------------------------------------------------
+
+
+def with_one_hot_columns(seed, levels, n=240):
+    """Numbers of three groups, a graph of these, and categories that say nothing."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    numbers = rng.standard_normal((3, 6))[group] + 1.5 * rng.standard_normal((n, 6))
+    codes = [2.0 * np.eye(k)[rng.integers(0, k, n)] for k in levels]
+    same = group[:, None] == group[None]
+    A = np.triu(rng.random((n, n)) < np.where(same, 0.08, 0.01), 1).astype(float)
+    return numbers, np.hstack([numbers, *codes]), A + A.T
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("levels", [(2, 2, 2, 3, 2), (2,) * 8], ids=str)
+def test_one_hot_columns_do_not_silence_the_graph(seed, levels, container):
+    """Each level is predicted by the others at any strength, best at 0."""
+    numbers, X, A = with_one_hot_columns(seed, levels)
+    plain = GraphKernelPCA(5, graph=A, graph_strength="auto").fit(numbers)
+    model = GraphKernelPCA(5, graph=A, graph_strength="auto").fit(container(X))
+    assert plain.graph_strength_ >= 1
+    assert model.graph_strength_ >= 1
+    assert model.strength_path_.scored_by == "columns"
+
+
+@pytest.mark.filterwarnings("ignore::graphfold.errors.GraphfoldWarning")
+def test_one_code_alone_is_judged_by_edges(rng):
+    X, _, graph = planted(rng, n=120)
+    code = np.eye(4)[np.arange(120) % 4]
+    model = GraphKernelPCA(2, graph=graph, graph_strength="auto").fit(code)
+    assert model.strength_path_.scored_by == "edges"
+    from_rows = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto")
+    from_rows.fit(np.hstack([X[:, :1], 2 * X[:, :1]]))
+    assert from_rows.strength_path_.scored_by == "columns"
+
+
+def test_a_strength_of_nought_is_said(rng):
+    X = rng.standard_normal((150, 12))
+    model = GraphKernelPCA(2, graph=NeighborGraph(8), graph_strength="auto")
+    with pytest.warns(UnusedGraphWarning, match='"auto" chose 0') as caught:
+        model.fit(X)
+    assert caught[0].filename == __file__
+    assert model.graph_strength_ == 0
+    assert model.warnings_[0][0] == "UnusedGraphWarning"
+    assert "strength_path_" in model.warnings_[0][1]

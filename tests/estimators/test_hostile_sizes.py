@@ -2,19 +2,24 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
 
 from graphfold import (
     CorrelationGraph,
     FastRobustGraphPCA,
     Graph,
     GraphKernelPCA,
+    GraphLaplacianPCA,
+    LaplacianEigenmaps,
     MultiModalGraphEmbedding,
     NeighborGraph,
     RobustGraphPCA,
     kernels,
+    responses,
 )
-from graphfold.errors import GraphfoldError, KernelError
+from graphfold.errors import GraphError, GraphfoldError, KernelError
 from graphfold.estimators.strength_path import _standardised
 
 pytestmark = [
@@ -140,3 +145,81 @@ def test_constant_columns_foretell_nothing_in_single_precision_either(dtype, kin
     X = rng.random((50, 4)).astype(dtype)
     X[:, 1:3] = [0.1, 0.7]
     assert _standardised(kind(X)).shape == (50, 2)
+
+
+# -- graph weights that are tiny, or large --------------------------------------------
+
+TINY = {
+    "all": lambda A: A * 1e-320,
+    "subnormal": lambda A: A * 1e-310,
+    "of some rows": lambda A: (
+        sp.diags_array([1e-160] * 20 + [1.0] * 40)
+        @ A
+        @ sp.diags_array([1e-160] * 20 + [1.0] * 40)
+    ),
+}
+METHODS = {
+    "kernel pca": lambda g: GraphKernelPCA(2, graph=g),
+    "diffusion": lambda g: GraphKernelPCA(2, graph=g, response=responses.Diffusion(2)),
+    "landmarks": lambda g: GraphKernelPCA(2, graph=g, landmarks=30),
+    "letter": lambda g: GraphKernelPCA(2, graph=g, normalize=False),
+    "eigenmaps": lambda g: LaplacianEigenmaps(2, graph=g),
+    "combinatorial eigenmaps": lambda g: LaplacianEigenmaps(
+        2, graph=g, laplacian="combinatorial"
+    ),
+    "laplacian pca": lambda g: GraphLaplacianPCA(2, graph=g, laplacian="normalized"),
+}
+
+
+def ring_with_chords(n=60):
+    """Whole weights, which subnormal numbers hold without rounding."""
+    A = np.zeros((n, n))
+    for i in range(n):
+        for step, weight in ((1, 2.0), (7, 1.0)):
+            A[i, (i + step) % n] = A[(i + step) % n, i] = weight
+    return A
+
+
+@pytest.mark.parametrize("make", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("smaller", TINY.values(), ids=TINY)
+def test_tiny_graph_weights_give_numbers(make, smaller, points):
+    model = make(smaller(ring_with_chords())).fit(points)
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.eigenvalues_).all()
+    assert model.converged_
+    assert_array_equal(model.transform(points), model.embedding_)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-310, 1e-200, 1e200])
+@pytest.mark.parametrize("make", METHODS.values(), ids=METHODS)
+def test_the_size_of_all_weights_does_not_matter(make, scale, points):
+    A = ring_with_chords()
+    found, wanted = make(A * scale).fit(points), make(A).fit(points)
+    # 1e-320 has four digits
+    limit = 1e-3 if scale == 1e-320 else 1e-7
+    angles = scipy.linalg.subspace_angles(found.embedding_, wanted.embedding_)
+    assert angles.max() < limit
+    if isinstance(found, LaplacianEigenmaps):
+        return
+    edges = A[:5] * scale
+    placed = found.transform(points[:5] + 0.1, edges=edges)
+    expected = wanted.transform(points[:5] + 0.1, edges=A[:5])
+    np.testing.assert_allclose(np.abs(placed), np.abs(expected), rtol=10 * limit)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-40, 1e40])
+def test_weights_that_single_precision_does_not_hold_are_refused(scale, points):
+    A = ring_with_chords() * scale
+    single = points.astype(np.float32)
+    with pytest.raises(GraphError, match=r"largest degree between .* got .*multiply"):
+        GraphKernelPCA(2, graph=A, laplacian="combinatorial").fit(single)
+    with pytest.raises(GraphError, match="largest degree between"):
+        GraphKernelPCA(2, graph=A, laplacian="combinatorial", landmarks=20).fit(points)
+    assert np.isfinite(GraphKernelPCA(2, graph=A).fit(single).embedding_).all()
+
+
+def test_eigenmaps_in_single_precision_refuse_degrees_without_inverse_roots(points):
+    A = ring_with_chords() * 1e-90
+    with pytest.raises(GraphError, match="multiply the weights"):
+        LaplacianEigenmaps(2, graph=A).fit(points.astype(np.float32))
+    assert np.isfinite(LaplacianEigenmaps(2, graph=A).fit(points).embedding_).all()

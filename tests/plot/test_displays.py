@@ -74,6 +74,7 @@ def test_only_an_estimator_is_an_estimator(display):
         display.from_estimator(np.eye(3))
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 @displays
 def test_the_last_step_of_a_pipeline_is_drawn(display, rng):
     X = rng.standard_normal((30, 5))

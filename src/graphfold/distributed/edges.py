@@ -192,7 +192,8 @@ def with_numbers(
 def buckets_of_labels(labels: Tall, n: int, *, distinct: bool = True) -> list[Any]:
     """Labels and numbers of rows by the hash of the label.
 
-    Labels must be distinct, or else the first row of each is kept.
+    Labels must be distinct; otherwise there is one entry for each, which holds twice
+    the number of its first row, plus one if there are others.
     """
     starts = [int(start) for start in labels.starts[:-1]]
     labelled = [
@@ -254,8 +255,8 @@ def _distinct(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
 def _first_of_each(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     labels = _joined([part[0] for part in pieces])
     numbers = np.concatenate([part[1] for part in pieces])
-    found, first = np.unique(labels, return_index=True)
-    return found, numbers[first]
+    found, first, count = np.unique(labels, return_index=True, return_counts=True)
+    return found, 2 * numbers[first] + (count > 1)
 
 
 def _found(pieces: list[Edges], known: tuple[Array, Array], end: int) -> Edges:

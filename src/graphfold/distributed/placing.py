@@ -25,6 +25,8 @@ from graphfold.distributed.edges import (
 )
 from graphfold.distributed.features import blocks_of
 from graphfold.distributed.grid import Grid, Strip, grid_of_edges
+from graphfold.distributed.rows import resized
+from graphfold.distributed.running import values
 from graphfold.distributed.tasks import literal, task
 from graphfold.errors import LabelError
 from graphfold.graphs.labels import LabelIndex
@@ -37,7 +39,7 @@ SAME_FEATURES = 1e-6
 def numbers_of_labels(labels: Tall, fitted: Tall, *, distinct: bool = True) -> Tall:
     """For each label the number of the row of the fit that has it, or -1.
 
-    Without ``distinct`` several rows may have it, and the first of them is meant.
+    Without ``distinct`` several rows may have it: see ``buckets_of_labels``.
     """
     n = min(MOST_BUCKETS, max(len(labels.blocks), len(fitted.blocks)))
     known = buckets_of_labels(fitted, n, distinct=distinct)
@@ -78,6 +80,51 @@ def _in_order(pieces: list[tuple[Array, Array]], start: int, size: int) -> Array
     for rows, numbers in pieces:
         found[rows - start] = numbers
     return found
+
+
+def numbers_of_fingerprints(asked: Tall, fitted: Tall) -> tuple[Tall, Tall]:
+    """Row of the fit that has each fingerprint, or -1; and which occur repeatedly.
+
+    The rule is that of ``arrays.matching_fingerprints``.
+    """
+    doubled = numbers_of_labels(asked, fitted, distinct=False)
+    leading = _n_leading(asked, fitted)
+    starts = [int(start) for start in asked.starts[:-1]]
+    blocks = list(zip(doubled.blocks, starts, strict=True))
+    known = [task(_first_or_own, block, start, leading) for block, start in blocks]
+    repeated = [task(_beyond, block, start, leading) for block, start in blocks]
+    return Tall(tuple(known), asked.sizes), Tall(tuple(repeated), asked.sizes)
+
+
+def _n_leading(asked: Tall, fitted: Tall) -> int:
+    """How many leading rows are those of the fit in their order."""
+    shared = min(asked.n, fitted.n)
+    sizes = np.diff(np.minimum(asked.starts, shared))
+    one = resized(asked, (*sizes[sizes > 0].tolist(), asked.n - shared))
+    other = resized(fitted, (*sizes[sizes > 0].tolist(), fitted.n - shared))
+    pairs = list(zip(one.blocks, other.blocks, strict=True))[:-1]
+    equal = values("rows of the fit", [task(_leading_equal, a, b) for a, b in pairs])
+    leading = 0
+    for count, size in zip(equal, one.sizes, strict=False):
+        leading += count
+        if count < size:
+            break
+    return leading
+
+
+def _leading_equal(one: Array, other: Array) -> int:
+    differs = one != other
+    return int(np.argmax(differs)) if differs.any() else len(one)
+
+
+def _first_or_own(doubled: Array, start: int, leading: int) -> Array:
+    own = np.arange(start, start + len(doubled))
+    return np.where(own < leading, own, doubled // 2)  # -1 stays -1
+
+
+def _beyond(doubled: Array, start: int, leading: int) -> Array:
+    own = np.arange(start, start + len(doubled))
+    return (own >= leading) & (doubled >= 0) & (doubled % 2 == 1)
 
 
 # -- places ---------------------------------------------------------------------------

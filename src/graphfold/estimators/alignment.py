@@ -6,9 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
+
+
+def refuse_other_references(align_to: Any) -> None:
+    """Raise unless ``align_to`` is a fitted estimator or a table of numbers."""
+    if hasattr(align_to, "get_params") and not hasattr(align_to, "embedding_"):
+        raise GraphfoldError(
+            "align_to must be fitted; clone, and a search that clones, takes that "
+            "away: pass its embedding_ as a DataFrame with labels as its index"
+        )
+    embedding = getattr(align_to, "embedding_", align_to)
+    allowed = "a fitted estimator, or an array or DataFrame of its embedding"
+    check.refuse_other_objects("align_to", embedding, allowed)
+    check.refuse_odd_columns("align_to", embedding)
 
 
 def reference_for(align_to: Any, Z: Array, labels: Array | None) -> tuple[Array, Array]:
@@ -17,11 +31,6 @@ def reference_for(align_to: Any, Z: Array, labels: Array | None) -> tuple[Array,
     An array has a row for each row of the fit. A fitted estimator, or a DataFrame, is
     met by label where both have distinct labels: the rows that both know are compared.
     """
-    if hasattr(align_to, "get_params") and not hasattr(align_to, "embedding_"):
-        raise GraphfoldError(
-            "align_to must be fitted; clone, and a search that clones, takes that "
-            "away: pass its embedding_ as a DataFrame with labels as its index"
-        )
     embedding = getattr(align_to, "embedding_", align_to)
     theirs = getattr(align_to, "_row_labels", None)
     if hasattr(align_to, "iloc"):

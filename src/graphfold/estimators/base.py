@@ -28,14 +28,14 @@ from graphfold.estimators.landmarks import (
     n_landmarks,
     refines,
 )
-from graphfold.estimators.planning import known_edges, n_bases, rows_back
+from graphfold.estimators.planning import has_recipe, known_edges, n_bases, rows_back
 from graphfold.estimators.progress import CallbackSupportMixin, begin_fit
 from graphfold.estimators.reading import AUTO, is_distributed, lies_on_workers, workers
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.estimators.statement import parts_of_graphs
 from graphfold.estimators.stream import Stacked
 from graphfold.estimators.strength_path import strength_path
-from graphfold.graphs import GraphRecipe, Laplacian, graphs_from, in_memory
+from graphfold.graphs import Laplacian, graphs_from, in_memory
 from graphfold.kernels import Kernel
 from graphfold.model.align import carried_eigenvalues, nearest_rotation
 from graphfold.model.alternate import Alternation
@@ -87,10 +87,13 @@ class GraphEmbedding(
         return False
 
     def _knows_rows_by_content(self) -> bool:
-        """Whether a row equal to one of the fit is that row, labels or not."""
-        recipes = (isinstance(g, GraphRecipe) for g in self._sources.values())
-        of_neighbors = self.kernel_ is not None and not self.kernel_.pointwise
-        return any(recipes) or of_neighbors
+        """Whether a row that equals a row of the fit is that row, if labels are silent.
+
+        Without a graph the kernel of rows alone gives them their own place.
+        """
+        if not self._sources:
+            return self.kernel_ is not None and not self.kernel_.pointwise
+        return self._fit_labels is None or rows.are_from_rows(self._sources)
 
     def _data_terms(
         self, kernels: dict[str, Kernel], X: Any, plan: Plan, rng: np.random.Generator
@@ -307,13 +310,9 @@ class GraphEmbedding(
 
     def _needs_rows(self) -> bool:
         """Whether the rows of the fit have to be kept: edges of new rows end there."""
-        if self._keeps_rows:
+        if self._keeps_rows or has_recipe(getattr(self, "graph", None)):
             return True
-        listed = getattr(self, "graph", None)
-        listed = list(listed.values()) if isinstance(listed, dict) else listed
-        listed = listed if isinstance(listed, list | tuple) else [listed]
-        recipes = any(isinstance(graph, GraphRecipe) for graph in listed)
-        return recipes or bool(getattr(self, "fit_inverse_transform", False))
+        return bool(getattr(self, "fit_inverse_transform", False))
 
     def _keep_energies(self, data: Any) -> None:
         self.__dict__.pop("explained_variance_ratio_", None)
@@ -349,12 +348,15 @@ class GraphEmbedding(
 
     def _rows_of_fit(self) -> rows.FitRows:
         here = self._X_fit is not None or self._row_keys is not None
+        extension = self._extension
         return rows.FitRows(
             self._X_fit,
             self._fit_labels,
             self._sources,
             by_content=here and self._knows_rows_by_content(),
             keys=self._row_keys,
+            heard=[share.name for share in extension.graphs],
+            by_features=extension.data is not None,
         )
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:

@@ -275,6 +275,9 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
 
     def _check_input(self, X: Any, *, reset: bool) -> Any:
         """scikit-learn's checks of one table; NaN is a missing mode and passes."""
+        for name, table in X.items() if _is_dict(X) else [("X", X)]:
+            check.refuse_other_objects(str(name), table)
+            check.refuse_odd_columns(str(name), table, text=True, error=ModeError)
         if _is_dict(X):
             if reset:
                 self.__dict__.pop("feature_names_in_", None)

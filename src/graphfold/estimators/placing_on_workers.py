@@ -15,6 +15,7 @@ from graphfold.distributed.grid import Grid, grid_of_edges
 from graphfold.distributed.neighbors import distributed_neighbors
 from graphfold.distributed.placing import (
     edges_from_labels,
+    numbers_of_fingerprints,
     numbers_of_labels,
     place_on_workers,
     scaled_columns,
@@ -26,14 +27,15 @@ from graphfold.distributed.recipes import (
     wanted_recall,
 )
 from graphfold.distributed.rows import DistributedRows, resized
+from graphfold.distributed.running import values
 from graphfold.distributed.tasks import literal
-from graphfold.errors import (
-    GraphfoldError,
-    LabelError,
-    UnlabelledRowsWarning,
-    warn,
+from graphfold.errors import GraphfoldError, LabelError
+from graphfold.estimators.missing_labels import (
+    warn_of_missing_labels,
+    warn_of_new_rows,
+    warn_of_repeated_rows,
 )
-from graphfold.estimators.rows import edges_by_name
+from graphfold.estimators.rows import are_from_rows, edges_by_name
 from graphfold.graphs import EdgeTable, Graph, GraphRecipe
 from graphfold.graphs.edge_table import is_edge_table
 from graphfold.graphs.labels import as_labels
@@ -68,16 +70,20 @@ def place_rows(
     named = list(estimator._sources)
     given = {} if edges is None else edges_by_name(edges, named)
     blocks = rows.blocks.held("reading rows")
-    known = _known(estimator, blocks, labels)
+    known, repeated = _known(estimator, blocks, labels)
     grids: dict[str, Grid] = {}
     for name, source in estimator._sources.items():
         if name in given:
             grids[name] = _given_edges(estimator, given[name], blocks, labels)
         elif isinstance(source, GraphRecipe):
             grids[name] = _edges_by_recipe(estimator, source, blocks)
-        else:
-            grid = _edges_in_graph(estimator, source, blocks, labels)
-            grids |= {} if grid is None else {name: grid}
+        elif labels is not None and source.has_labels:
+            grids[name] = _edges_in_graph(estimator, source, blocks, labels)
+    if given and known is not None and not _labels_decide(estimator, labels):
+        # edges that are given are those of another node with these features
+        for name in given:
+            known = known.map(_without_linked, Tall(grids[name].strips, known.sizes))
+    _warn_of_unknown_edges(estimator, known, repeated, labels, blocks.n, set(grids))
     if extension.data is None and not grids:
         raise GraphfoldError("rows of X must have edges where there is no kernel")
     placed = place_on_workers(extension, blocks, grids, known, estimator._row_marks)
@@ -92,32 +98,72 @@ def _answer(estimator: Any, rows: DistributedRows, placed: Tall) -> Any:
     return as_array(resized(placed, given), (V.shape[1],), np.dtype(V.dtype))
 
 
-def _known(estimator: Any, blocks: Tall, labels: Tall | None) -> Tall | None:
-    """Which row of the fit each row is: by label, or by content where graphs are."""
-    fitted = estimator._fit_labels
-    if labels is not None and fitted is not None:
-        return numbers_of_labels(labels, fitted)
+def _labels_decide(estimator: Any, labels: Tall | None) -> bool:
+    """Whether labels say which rows are rows of the fit, as in ``FitRows``."""
+    if labels is None or estimator._fit_labels is None:
+        return False
+    return not estimator._sources or not are_from_rows(estimator._sources)
+
+
+def _known(
+    estimator: Any, blocks: Tall, labels: Tall | None
+) -> tuple[Tall | None, Tall | None]:
+    """Which row of the fit each row is, by the rule of ``FitRows``; and which equal
+    several of them."""
+    if labels is not None and _labels_decide(estimator, labels):
+        return numbers_of_labels(labels, estimator._fit_labels), None
     if estimator._row_prints is None:
-        return None
-    return numbers_of_labels(
-        blocks.map(row_fingerprints), estimator._row_prints, distinct=False
-    )
+        return None, None
+    prints = blocks.map(row_fingerprints).held("fingerprints of rows")
+    return numbers_of_fingerprints(prints, estimator._row_prints)
+
+
+def _without_linked(known: Array, strip: Any) -> Array:
+    linked = np.diff(sp.csr_array(strip.entries).indptr) > 0
+    return np.where(linked, -1, known)
+
+
+def _warn_of_unknown_edges(
+    estimator: Any,
+    known: Tall | None,
+    repeated: Tall | None,
+    labels: Tall | None,
+    n: int,
+    spoken: set[str],
+) -> None:
+    """The warnings of ``FitRows``, from what the workers find."""
+    heard = [share.name for share in estimator._extension.graphs]
+    silent = [name for name in heard if name not in spoken]
+    if not silent:
+        return
+    if repeated is not None and known is not None:
+        several = values("rows of the fit", known.tasks(_still_repeated, repeated))
+        warn_of_repeated_rows(np.concatenate(several), silent)
+    if estimator._extension.data is None:
+        return
+    by_content = estimator._row_prints is not None
+    if labels is None and estimator._fit_labels is not None and not by_content:
+        warn_of_missing_labels()
+        return
+    new = np.ones(n, dtype=bool)
+    if known is not None:
+        new = np.concatenate(values("rows of the fit", known.tasks(_are_new)))
+    warn_of_new_rows(new, silent, alone=len(silent) == len(heard))
+
+
+def _still_repeated(known: Array, repeated: Array) -> Array:
+    return repeated & (known >= 0)
+
+
+def _are_new(known: Array) -> Array:
+    return np.asarray(known < 0)
 
 
 def _edges_in_graph(
-    estimator: Any, source: EdgeTable | Graph, blocks: Tall, labels: Tall | None
-) -> Grid | None:
+    estimator: Any, source: EdgeTable | Graph, blocks: Tall, labels: Tall
+) -> Grid:
     """Edges that the graph of the fit knows from labels of new rows to those fitted."""
     fitted = estimator._fit_labels
-    if labels is None or not source.has_labels:
-        if fitted is not None:
-            warn(
-                "the rows have no labels although the fit had them, so they are placed "
-                "by their features alone: pass a DataFrame with labels as its index, "
-                "node_ids= or edges=",
-                UnlabelledRowsWarning,
-            )
-        return None
     if fitted is None:
         raise LabelError(
             "node_ids must be None: the rows of the fit had no labels to meet; "

@@ -58,6 +58,13 @@ def rows_back(estimator: Any) -> int:
     return MOST_ROWS if getattr(estimator, "fit_inverse_transform", False) else 0
 
 
+def has_recipe(graph: Any) -> bool:
+    """Whether a graph of the constructor, or one of several, is built from X."""
+    listed = list(graph.values()) if isinstance(graph, dict) else graph
+    listed = listed if isinstance(listed, list | tuple) else [listed]
+    return any(isinstance(one, GraphRecipe) for one in listed)
+
+
 def n_recipes(graphs: Mapping[str, Any]) -> int:
     """How many of the graphs are built from X, by a search for neighbours."""
     return sum(isinstance(graph, GraphRecipe) for graph in graphs.values())

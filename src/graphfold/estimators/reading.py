@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from graphfold import check
 from graphfold.errors import GraphfoldError, KernelError, PackageError
+from graphfold.estimators.alignment import refuse_other_references
 from graphfold.estimators.starting_weights import WORDS
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
@@ -42,6 +43,8 @@ def matrices_side_by_side(
         )
     if not named:
         return X, None
+    for name, matrix in named.items():
+        check.refuse_other_objects(f"X[{name!r}]", matrix)
     arrays = {k: M if sp.issparse(M) else np.asarray(M) for k, M in named.items()}
     shapes = {name: matrix.shape for name, matrix in arrays.items()}
     if len(set(shapes.values())) > 1 or any(len(s) != 2 for s in shapes.values()):
@@ -117,7 +120,11 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
             "and transform of the methods with landmarks take: call X.compute() if it "
             "fits"
         )
-    X = check.no_tensor("X", row_store(X))
+    X = row_store(X)
+    if not isinstance(X, RowStore):
+        check.refuse_other_objects("X", X)
+        check.refuse_odd_columns("X", X)
+    X = check.no_tensor("X", X)
     if isinstance(X, RowStore):
         return read_store(estimator, X, reset=reset, least=least)
     array = check_array(
@@ -185,6 +192,8 @@ def check_parameters(estimator: Any, n: int) -> None:
     if hasattr(estimator, "fit_inverse_transform"):
         check.flag("fit_inverse_transform", estimator.fit_inverse_transform)
         check.at_least("alpha", estimator.alpha, 0)
+    if estimator.align_to is not None:
+        refuse_other_references(estimator.align_to)
     if estimator.tol is not None:
         check.at_least("tol", estimator.tol, 0)
     if estimator.max_iter is not None:

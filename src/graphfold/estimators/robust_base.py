@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from graphfold import check, io
 from graphfold.arrays import Array, matching_rows
 from graphfold.errors import GraphfoldError, LabelError, WeakSpectrumWarning, warn
-from graphfold.estimators import robust_graphs, rows
+from graphfold.estimators import missing_labels, robust_graphs, rows
 from graphfold.estimators.planning import known_edges, table_plan, with_searches
 from graphfold.estimators.progress import (
     CallbackSupportMixin,
@@ -29,7 +29,7 @@ from graphfold.estimators.progress import (
 from graphfold.estimators.reading import refuse_too_large
 from graphfold.estimators.statement import generator
 from graphfold.estimators.states import Robust, checker
-from graphfold.graphs import Graph
+from graphfold.graphs import Graph, GraphRecipe
 from graphfold.graphs.labels import LabelIndex
 from graphfold.graphs.laplacian import KINDS
 from graphfold.model.extend import SCALINGS
@@ -108,6 +108,8 @@ class RobustEmbedding(
         return self.fit(X, y, node_ids=node_ids).embedding_.copy()
 
     def _read(self, X: Any, *, reset: bool) -> Array:
+        check.refuse_other_objects("X", X)
+        check.refuse_odd_columns("X", X)
         X = check.no_tensor("X", X)
         array = check_array(
             X,
@@ -224,11 +226,14 @@ class RobustEmbedding(
     def transform(self, X: Any, *, node_ids: Any = None) -> Array:
         """Project rows on the components; a row of the fit gets its own place back.
 
-        A row is one of the fit if it equals it, missing entries included; where the
-        fit had labels for its graph and these rows have labels too, the label decides
-        (and its features must not differ). The first of equal rows counts. Where
-        entries are missing, the coordinates are those that fit the others best, by
-        least squares with a small ridge; a row without any entry lands on the mean.
+        Where the rows of the fit were matched to a graph by label, labels decide which
+        rows are rows of the fit (and their features must not differ). Otherwise a row
+        that equals a row of the fit, missing entries included, is that row: the first
+        of several equal ones, unless the leading rows repeat the fit in its order. The
+        graph has no part in the places of other rows; if it has no labels, an
+        ``UnlabelledRowsWarning`` says so. Where entries are missing, the coordinates
+        are those that fit the others best, by least squares with a small ridge; a row
+        without any entry lands on the mean.
 
         Parameters
         ----------
@@ -243,7 +248,7 @@ class RobustEmbedding(
         raw, X = X, self._read(X, reset=False)
         by_label = self._fit_labels is not None
         labels = rows.labels_of_rows(raw, node_ids, by_label, len(X))
-        known = self._rows_of_fit(X, labels)
+        known = self._known(X, labels)
         Y = self._coordinates(X) * self._scales
         Y[known >= 0] = self.embedding_[known[known >= 0]]
         return Y
@@ -273,10 +278,25 @@ class RobustEmbedding(
         )
         return np.asarray(Y)
 
-    def _rows_of_fit(self, X: Array, labels: Array | None) -> Array:
-        """Which row of the fit each row is; -1 for new ones."""
-        if labels is None or self._fit_labels is None:
-            return matching_rows(_comparable(X), _comparable(self._X_fit))
+    def _known(self, X: Array, labels: Array | None) -> Array:
+        """Which row of the fit each row is, by the rule of FitRows; -1 for new ones."""
+        source = robust_graphs.source("graph", self.graph)
+        from_rows = self.graph_ is None or isinstance(source, GraphRecipe)
+        if self._fit_labels is not None and not from_rows:
+            if labels is not None:
+                return self._known_by_label(X, labels)
+            missing_labels.warn_of_missing_labels("or node_ids=")
+            return np.full(len(X), -1)
+        known, repeated = matching_rows(_comparable(X), _comparable(self._X_fit))
+        if not from_rows:
+            missing_labels.warn_of_repeated_rows(repeated, ["graph"])
+            missing_labels.warn_of_new_rows(
+                known < 0, ["graph"], alone=True, remedy="fit them with the others"
+            )
+        return known
+
+    def _known_by_label(self, X: Array, labels: Array) -> Array:
+        assert self._fit_labels is not None
         known = LabelIndex(self._fit_labels).find(labels)
         met = np.flatnonzero(known >= 0)
         own = self._X_fit[known[met]]

@@ -87,7 +87,12 @@ class RowEmbedding(GraphEmbedding):
         A row whose label is a row of the fit gets its embedding back (and an error if
         its features differ). A row whose label is another node of the graph is placed
         with that node's edges to the rows of the fit; a row without label or edges by
-        its features alone. Each row is placed by itself.
+        its features alone.
+
+        Where no graph has labels, a row equal to a row of the fit gets its embedding
+        back: that of the first of several equal ones, unless the leading rows are
+        those of the fit in its order. An ``UnlabelledRowsWarning`` tells of rows whose
+        edges are unknown.
 
         Parameters
         ----------

@@ -8,7 +8,12 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from graphfold import io
-from graphfold.arrays import Array, row_fingerprints, row_projections
+from graphfold.arrays import (
+    Array,
+    matching_fingerprints,
+    row_fingerprints,
+    row_projections,
+)
 from graphfold.hints import Numbers
 
 
@@ -32,13 +37,9 @@ class RowKeys:
     def __len__(self) -> int:
         return len(self.fingerprints)
 
-    def matching(self, X: Any) -> Array:
-        """Index of the first row of the fit equal to each row of X, or -1."""
-        asked = row_fingerprints(X)
-        order = np.argsort(self.fingerprints, kind="stable")
-        place = np.searchsorted(self.fingerprints[order], asked)
-        candidate = order[np.minimum(place, len(order) - 1)]
-        return np.where(self.fingerprints[candidate] == asked, candidate, -1)
+    def matching(self, X: Any) -> tuple[Array, Array]:
+        """Row of the fit equal to each row of X, or -1; and which equal several."""
+        return matching_fingerprints(row_fingerprints(X), self.fingerprints)
 
     def equal(self, X: Any, rows: Array, rtol: float) -> Array:
         """Whether row i of X equals row ``rows[i]`` of the fit, within ``rtol``."""

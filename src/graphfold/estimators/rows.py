@@ -7,7 +7,7 @@ rows. Positions serve only where nothing has labels, and only at fit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,11 @@ from graphfold.errors import (
     GraphError,
     GraphfoldError,
     LabelError,
-    UnlabelledRowsWarning,
-    warn,
+)
+from graphfold.estimators.missing_labels import (
+    warn_of_missing_labels,
+    warn_of_new_rows,
+    warn_of_repeated_rows,
 )
 from graphfold.estimators.reading import lies_on_workers, workers
 from graphfold.estimators.row_keys import RowKeys
@@ -151,12 +154,15 @@ def edges_by_name(edges: Any, names: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class FitRows:
-    """The rows of a fit, for new rows to meet.
+    """The rows of a fit, by which rows of a transform are recognised.
 
-    ``graphs`` are those of the constructor by name, recipes bound to X. Rows are known
-    by label; where a graph was made from X (or from y: ``by_content``) a row without
-    label that equals one of the fit *is* that node. Of a large fit ``keys`` are kept in
-    the place of the rows.
+    ``graphs`` are those of the constructor by name, recipes bound to X. Labels decide
+    where the fit and the new rows have them. With ``by_content``, where no labels of a
+    graph say otherwise, a row that equals a row of the fit is that row: the first of
+    several equal ones, unless the leading rows repeat the fit in its order. Of a large
+    fit ``keys`` are kept in place of the rows. ``heard`` names the graphs that have a
+    say in the embedding, all by default; without ``by_features`` there is no kernel,
+    and the caller refuses rows without edges.
     """
 
     X: Any
@@ -164,6 +170,8 @@ class FitRows:
     graphs: Mapping[str, Graph | GraphRecipe]
     by_content: bool = False
     keys: RowKeys | None = None
+    heard: Collection[str] | None = None
+    by_features: bool = True
 
     @property
     def n(self) -> int:
@@ -176,7 +184,7 @@ class FitRows:
         """Row of the fit that each row is (-1 for new ones), and everyone's edges."""
         if not self.graphs and edges is not None:
             raise GraphfoldError("edges must be None: the fit had no graph")
-        known = self._known(X, labels)
+        known, repeated = self._known(X, labels)
         given = {} if edges is None else edges_by_name(edges, list(self.graphs))
         found = {}
         for name, graph in self.graphs.items():
@@ -188,9 +196,31 @@ class FitRows:
                 found[name] = self._edges_in(graph, labels)
             else:
                 found[name] = None  # known by position at fit: nothing of new rows
-        if labels is None and any(part is None for part in found.values()):
-            self._warn_of_missing_labels()
+        if given and not self._labels_decide(labels):
+            # edges that are given are those of another node with these features
+            linked = [np.diff(found[name].indptr) > 0 for name in given]
+            known = np.where(np.any(linked, axis=0), -1, known)
+        self._warn_of_unknown_edges(known, repeated, labels, found)
         return known, found
+
+    def _warn_of_unknown_edges(
+        self,
+        known: Array,
+        repeated: Array,
+        labels: Array | None,
+        found: Mapping[str, Any],
+    ) -> None:
+        heard = list(self.graphs if self.heard is None else self.heard)
+        silent = [name for name in heard if found.get(name) is None]
+        if not silent:
+            return
+        warn_of_repeated_rows(repeated & (known >= 0), silent)
+        if not self.by_features:
+            return
+        if labels is None and self.labels is not None and not self.by_content:
+            warn_of_missing_labels()
+        else:
+            warn_of_new_rows(known < 0, silent, alone=len(silent) == len(heard))
 
     def _edges_in(self, graph: Graph, labels: Array | None) -> Any:
         if labels is None:
@@ -207,15 +237,27 @@ class FitRows:
             )
         return graph.edges_between(labels, self.labels)
 
-    def _known(self, X: Any, labels: Array | None) -> Array:
+    def _labels_decide(self, labels: Array | None) -> bool:
+        """Whether labels say which rows are rows of the fit."""
+        if labels is None or self.labels is None:
+            return False
+        return not self.graphs or not are_from_rows(self.graphs)
+
+    def _known(self, X: Any, labels: Array | None) -> tuple[Array, Array]:
+        """Row of the fit that each row is, or -1; and which equal several of them."""
+        nowhere = np.zeros(X.shape[0], dtype=bool)
         if not self.graphs and not self.by_content:
-            return np.full(X.shape[0], -1)
-        recipes = [isinstance(g, GraphRecipe) for g in self.graphs.values()]
-        only_from_X = bool(recipes) and all(recipes)
-        if labels is None or self.labels is None or only_from_X:
-            if self.by_content or any(recipes):
-                return self._equal_to(X)
-            return np.full(X.shape[0], -1)
+            return np.full(X.shape[0], -1), nowhere
+        if self._labels_decide(labels):
+            return self._known_by_label(X, labels), nowhere
+        if not self.by_content:
+            return np.full(X.shape[0], -1), nowhere
+        if self.keys is not None:
+            return self.keys.matching(X)
+        return matching_rows(X, self.X)
+
+    def _known_by_label(self, X: Any, labels: Any) -> Array:
+        assert self.labels is not None
         known = LabelIndex(self.labels).find(labels)
         rows = np.flatnonzero(known >= 0)
         if self.keys is None:
@@ -230,11 +272,6 @@ class FitRows:
                 "refit"
             )
         return known
-
-    def _equal_to(self, X: Any) -> Array:
-        if self.keys is not None:
-            return self.keys.matching(X)
-        return matching_rows(X, self.X)
 
     def _given(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
         """``edges=`` of transform as a matrix from new rows to the rows of the fit.
@@ -293,11 +330,7 @@ class FitRows:
             return True
         return not comparable(own, other)
 
-    def _warn_of_missing_labels(self) -> None:
-        if self.labels is not None:
-            warn(
-                "the rows have no labels although the fit had them, so they are placed "
-                "by their features alone: pass a DataFrame with labels as its index, "
-                "node_ids= or edges=",
-                UnlabelledRowsWarning,
-            )
+
+def are_from_rows(graphs: Mapping[str, Any]) -> bool:
+    """Whether all graphs are made from the rows themselves, by recipes."""
+    return all(isinstance(graph, GraphRecipe) for graph in graphs.values())

@@ -215,7 +215,7 @@ max_memory, ... :
         return True
 
     def _knows_rows_by_content(self) -> bool:
-        return True
+        return not self._sources or super()._knows_rows_by_content()
 
     def _label_keys(self) -> Any:
         return True if self._fit_labels is not None else self._sources

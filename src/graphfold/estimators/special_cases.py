@@ -110,6 +110,7 @@ class LaplacianEigenmaps(RowEmbedding):
     def _trivial(self, laplacians: Mapping[str, Laplacian]) -> Array | None:
         (L,) = laplacians.values()
         flat = np.sqrt(L.degrees) if L.kind == "normalized" else np.ones(L.n)
+        flat = flat / flat.max()  # squares of tiny ones are rounded, or 0
         return np.asarray(flat / np.linalg.norm(flat))
 
     def _eigenvalues(self, pairs: Eigenpairs) -> Array:
@@ -119,7 +120,7 @@ class LaplacianEigenmaps(RowEmbedding):
         super()._turn(values, V)
         if self.laplacian == "normalized":
             (share,) = self._extension.graphs
-            row_scales = inverse_sqrt(share.degrees).astype(V.dtype)
+            row_scales = _as_numbers(inverse_sqrt(share.degrees), V.dtype)
             self.embedding_ = self.embedding_ * row_scales[:, None]
 
     def _placed(self, X: Any, known: Array, weights: Any) -> Array:
@@ -133,6 +134,18 @@ class LaplacianEigenmaps(RowEmbedding):
             Z = Z * inverse_sqrt(degrees).astype(Z.dtype)[:, None]
         Z[known >= 0] = self.embedding_[known[known >= 0]]
         return np.asarray(Z)
+
+
+def _as_numbers(inverse_roots: Array, dtype: Any) -> Array:
+    """1 / sqrt(degree) in the precision of the rows, which has to hold it."""
+    largest, most = float(inverse_roots.max()), float(np.finfo(dtype).max) / 1e3
+    if largest > most:
+        raise GraphError(
+            f"graph weights must give degrees of at least {most**-2:.2g}, whose "
+            f"inverse roots are numbers in {dtype}; got {largest**-2:.3g}: multiply "
+            "the weights by a number, or pass X in float64"
+        )
+    return inverse_roots.astype(dtype)
 
 
 @io.register

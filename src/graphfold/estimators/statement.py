@@ -23,6 +23,7 @@ from graphfold.graphs import (
     laplacian,
     responses_from,
 )
+from graphfold.graphs.laplacian import refuse_out_of_range
 from graphfold.graphs.responses import Response
 from graphfold.kernels import Kernel
 from graphfold.kernels.landmarks import LandmarkFeatures
@@ -177,9 +178,10 @@ def state_problem(
     for name, fitted in graphs.items():
         # a response needs the eigenvalues of L to double precision, L itself does not
         exact = landmarks is None or not refine or responses[name] is not None
-        laplacians[name] = laplacian(
-            fitted.known, estimator.laplacian, np.float64 if exact else np.float32
-        )
+        precision = np.float64 if exact else np.float32
+        laplacians[name] = laplacian(fitted.known, estimator.laplacian, precision)
+        if responses[name] is None:
+            refuse_out_of_range(laplacians[name], dtype if exact else precision)
         term = graph_term(
             laplacians[name],
             responses[name],

@@ -218,6 +218,11 @@ class StreamedEmbedding(RowEmbedding):
             not isinstance(g, GraphRecipe) and g.has_labels for g in graphs.values()
         )
 
+    def _knows_rows_by_content(self) -> bool:
+        # numbers of arrival are labels that nobody gave
+        unnamed = self._stream is not None and self._stream.labels is None
+        return (unnamed and bool(self._sources)) or super()._knows_rows_by_content()
+
     def _edges_by_graph(self, edges: Any) -> dict[str, Any]:
         """Edges of a batch by the name of the graph that they belong to."""
         if edges is None or _is_empty(edges):

@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
-from graphfold.errors import GraphfoldError
+from graphfold.errors import GraphfoldError, UnusedGraphWarning, warn
 from graphfold.estimators.fitting import Constrain, InMemory, prepare
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import path
+from graphfold.model.column_groups import column_groups
 from graphfold.model.path import StrengthPath
 from graphfold.progress import stage
 
@@ -35,12 +36,20 @@ def strength_path(
     Every fold is a fit of its own on what it may see; along the path each strength
     starts from the one before.
     """
-    trials = _column_trials if by == "columns" else _edge_trials
+    groups = column_groups(X) if by == "columns" else None
+    if groups is not None and groups.max() == 0:
+        # columns that all determine each other cannot be held out
+        known = any(isinstance(graph, Graph) for graph in graphs.values())
+        by, groups = ("edges", None) if known else (by, np.arange(X.shape[1]))
     scores: list[list[float]] = [[] for _ in path.STRENGTHS]
-    n_folds = _n_column_folds(X) if by == "columns" else _n_edge_folds(graphs)
+    if groups is None:
+        n_folds, trials = _n_edge_folds(graphs), _edge_trials(X, graphs, labels, rng)
+    else:
+        n_folds = _n_column_folds(groups)
+        trials = _column_trials(X, graphs, groups, rng)
     total = n_folds * len(path.STRENGTHS)
     with stage("strength path", total, "strength") as step:
-        for fold, (seen, sources, score) in enumerate(trials(X, graphs, labels, rng)):
+        for fold, (seen, sources, score) in enumerate(trials):
             fit = prepare(
                 estimator, seen, labels, sources, rng, constrain=constrain, quiet=True
             )
@@ -52,17 +61,37 @@ def strength_path(
             f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
             "feature(s), none to spare that varies, and no known edges; give a number"
         )
-    return path.decide(path.STRENGTHS, np.array(scores), by)
+    found = path.decide(path.STRENGTHS, np.array(scores), by)
+    if found.chosen == 0:
+        _warn_of_unused_graph(found)
+    return found
+
+
+def _warn_of_unused_graph(found: StrengthPath) -> None:
+    best = int(np.argmax(found.mean_scores))
+    gain, error = found.gains[best], found.standard_errors[best]
+    why = (
+        "no other strength predicts what was left out better than 0"
+        if best == 0
+        else f"the best other strength, {found.strengths[best]:g}, predicts what was "
+        f"left out better by {gain:.2g} only, with a standard error of {error:.2g}"
+    )
+    warn(
+        'graph_strength="auto" chose 0, so the graph has no part in the embedding: '
+        f"{why} (scored by {found.scored_by}); see strength_path_, or give "
+        "graph_strength a number to use the graph",
+        UnusedGraphWarning,
+    )
 
 
 def _column_trials(
-    X: Any, graphs: InMemory, labels: Array | None, rng: np.random.Generator
+    X: Any, graphs: InMemory, groups: Array, rng: np.random.Generator
 ) -> Any:
-    """X without some columns, and how well an embedding foretells them."""
-    n, n_columns = X.shape
+    """X without some groups of columns, and how well an embedding foretells them."""
+    n = X.shape[0]
     row_folds = path.folds(n, min(path.N_ROW_FOLDS, n), rng)
-    n_folds = _n_column_folds(X)
-    column_folds = path.folds(n_columns, n_folds, rng)
+    n_folds = _n_column_folds(groups)
+    column_folds = path.folds(int(groups.max()) + 1, n_folds, rng)[groups]
     for fold in range(n_folds):
         held = np.flatnonzero(column_folds == fold)[:MOST_TARGETS]
         targets = _standardised(X[:, held])
@@ -73,8 +102,8 @@ def _column_trials(
         yield seen, graphs, score
 
 
-def _n_column_folds(X: Any) -> int:
-    return min(path.N_COLUMN_FOLDS, X.shape[1])
+def _n_column_folds(groups: Array) -> int:
+    return min(path.N_COLUMN_FOLDS, int(groups.max()) + 1)
 
 
 def _n_edge_folds(graphs: InMemory) -> int:

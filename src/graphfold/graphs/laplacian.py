@@ -10,10 +10,13 @@ import scipy.sparse as sp
 
 from graphfold import check
 from graphfold.arrays import Array
+from graphfold.errors import GraphError
 from graphfold.graphs.graph import Graph
 from graphfold.operators import Sparse
 
 KINDS = ("normalized", "combinatorial")
+#: from here on the square of 1 / sqrt(degree) may be out of range
+_LARGEST_ROOT = 1e150
 
 
 @dataclass(frozen=True)
@@ -66,22 +69,48 @@ def laplacian(
         bounds = (-2 * largest if graph.is_signed else 0.0, 2 * largest)
         matrix, scale = _difference(degrees, A.data, A, dtype), largest
     else:
-        root = inverse_sqrt(sizes)
-        scaled = np.repeat(root, np.diff(A.indptr))
-        scaled *= root[A.indices]
-        scaled *= A.data
-        matrix = _difference(degrees * root**2, scaled, A, dtype)
+        matrix = _difference(*_normalized(A, degrees, sizes), A, dtype)
         bounds = (-2.0 if graph.is_signed else 0.0, 2.0)
         scale = 1.0
     operator = Sparse(matrix, bounds=bounds, name="L")
     return Laplacian(operator, kind, sizes, scale)
 
 
+def _normalized(A: Any, degrees: Array, sizes: Array) -> tuple[Array, Array]:
+    """The diagonal D |D|^-1, and the values of |D|^-1/2 A |D|^-1/2."""
+    root = inverse_sqrt(sizes)
+    scaled = np.repeat(root, np.diff(A.indptr))
+    if root.max(initial=0.0) < _LARGEST_ROOT:
+        scaled *= root[A.indices]
+        scaled *= A.data
+        return degrees * root**2, scaled
+    # roots multiplied with each other would be infinite: each takes half of the weight
+    half = np.sqrt(np.abs(A.data))
+    scaled *= half
+    scaled *= np.sign(A.data) * half * root[A.indices]
+    return degrees * root * root, scaled
+
+
+def refuse_out_of_range(L: Laplacian, dtype: Any) -> None:
+    """Raise if entries of L, as they are in a combinatorial one, are lost in a type."""
+    largest = L.scale
+    number = np.finfo(dtype)
+    low, high = float(number.tiny / number.eps), float(number.max) / 4
+    if number.dtype == np.float32 and not low <= largest <= high:
+        raise GraphError(
+            "graph weights must give a largest degree between "
+            f"{low:.2g} and {high:.2g} in single precision, which landmarks and rows "
+            f'of float32 use with laplacian="combinatorial"; got {largest:.3g}: '
+            'multiply the weights by a number, or use laplacian="normalized"'
+        )
+
+
 def _difference(diagonal: Array, values: Array, A: Any, dtype: Any) -> Any:
     """diag(diagonal) less the matrix with these values in the places of A's."""
-    values = values.astype(dtype)
+    with np.errstate(over="ignore"):  # ``refuse_out_of_range`` is the caller's
+        values, diagonal = values.astype(dtype), diagonal.astype(dtype)
     taken = sp.csr_array((values, A.indices, A.indptr), shape=A.shape)
-    return sp.csr_array(sp.diags_array(diagonal.astype(dtype)) - taken)
+    return sp.csr_array(sp.diags_array(diagonal) - taken)
 
 
 def inverse_sqrt(degrees: Array) -> Array:

@@ -202,14 +202,19 @@ class GraphShare:
         """weight (RV)(x) less its own share of v(x), and that share, weight deg(x)."""
         own_degree = np.asarray(edges.sum(axis=1)).ravel()
         if not self.exact:
-            mean = sp.diags_array(inverse(own_degree)) @ edges @ self.RV
+            # divided, not times an inverse: that of a tiny degree is infinite
+            shares = sp.csr_array(edges, copy=True)
+            shares.data = ratio(
+                shares.data, np.repeat(own_degree, np.diff(shares.indptr))
+            )
+            mean = shares @ self.RV
             return self.weight * (mean - self.trivial), np.zeros(len(own_degree))
         if self.normalized:
             # sizes and degrees differ where weights are negative
             sizes = np.asarray(abs(edges).sum(axis=1)).ravel()
             left = sp.diags_array(inverse_sqrt(sizes))
             right = sp.diags_array(inverse_sqrt(self.degrees))
-            edges, own_degree = left @ edges @ right, own_degree * inverse(sizes)
+            edges, own_degree = left @ edges @ right, ratio(own_degree, sizes)
         pull = self.weight * (edges @ V - self.trivial)
         return pull, self.weight * own_degree
 
@@ -379,6 +384,12 @@ class Extension:
 def shares_of_total(lengths: Array) -> Array:
     """Rows divided by their sum; a row of zeros stays."""
     return np.asarray(lengths * inverse(lengths.sum(axis=1))[:, None])
+
+
+def ratio(values: Array, sizes: Array) -> Array:
+    """values / sizes, and 0 where the size is 0."""
+    nonzero = sizes != 0
+    return np.where(nonzero, values / np.where(nonzero, sizes, 1.0), 0.0)
 
 
 def inverse(values: Array) -> Array:

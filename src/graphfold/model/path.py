@@ -48,10 +48,13 @@ class StrengthPath:
 
     Examples
     --------
+    >>> import warnings
     >>> from sklearn.datasets import load_iris
     >>> from graphfold import GraphKernelPCA, NeighborGraph
     >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto")
-    >>> path = model.fit(load_iris().data).strength_path_
+    >>> with warnings.catch_warnings():  # an UnusedGraphWarning says the same
+    ...     warnings.simplefilter("ignore")
+    ...     path = model.fit(load_iris().data).strength_path_
     >>> path.scored_by, path.chosen  # neighbours tell nothing that X has not told
     ('columns', 0.0)
     """

@@ -30,13 +30,17 @@ class StrengthPathDisplay:
 
     Examples
     --------
+    >>> import warnings
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from graphfold import GraphKernelPCA, NeighborGraph
     >>> from graphfold.plot import StrengthPathDisplay
     >>> X = np.random.default_rng(0).random((40, 6))
-    >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto").fit(X)
+    >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto")
+    >>> with warnings.catch_warnings():  # a random graph is of no use, which is said
+    ...     warnings.simplefilter("ignore")
+    ...     model = model.fit(X)
     >>> display = StrengthPathDisplay.from_estimator(model)
     >>> display.path.chosen == model.graph_strength_
     True
@@ -147,12 +151,16 @@ def strength_path(model: Any, *, ax: Any = None, title: str = "", **kwargs: Any)
 
     Examples
     --------
+    >>> import warnings
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from graphfold import GraphKernelPCA, NeighborGraph, plot
     >>> X = np.random.default_rng(0).random((40, 6))
-    >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto").fit(X)
+    >>> model = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto")
+    >>> with warnings.catch_warnings():  # a random graph is of no use, which is said
+    ...     warnings.simplefilter("ignore")
+    ...     model = model.fit(X)
     >>> ax = plot.strength_path(model)
     """
     if is_estimator(model):

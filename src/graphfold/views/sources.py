@@ -11,10 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from graphfold.arrays import Array
-from graphfold.check import some_of
+from graphfold.check import refuse_odd_columns, refuse_other_objects, some_of
 from graphfold.errors import GraphfoldError
 from graphfold.graphs import Graph
 from graphfold.graphs.labels import as_labels, first_duplicate
+
+#: what ``view`` takes
+_EMBEDDINGS = "a fitted estimator, an array of numbers, a table, or a dict of them"
 
 
 @dataclass(frozen=True)
@@ -125,12 +128,13 @@ def _of_estimator(name: str, model: Any) -> Source:
 
 
 def _coordinates(values: Any) -> Array:
+    refuse_other_objects("embedding", values, _EMBEDDINGS)
+    refuse_odd_columns("embedding", values)
     try:
         Z = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise GraphfoldError(
-            "embedding must be a fitted estimator, an array of numbers, a table, or a "
-            f"dict of them; got {type(values).__name__}"
+            f"embedding must be {_EMBEDDINGS}; got {type(values).__name__}"
         ) from None
     if Z.ndim != 2 or 0 in Z.shape:
         raise GraphfoldError(

@@ -1,5 +1,6 @@
 """Every kind of fit, reduced to numbers that know neither signs nor rotations."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from graphfold import (
     quality,
     responses,
 )
+from graphfold.errors import UnlabelledRowsWarning
 from tests.trust.numbers.tables import N, groups, kin, new_rows, ring, table
 
 #: rows whose places are kept
@@ -65,7 +67,9 @@ def answer_of(model: Any, X_new: Any = None) -> Answer:
     Z = np.asarray(model.embedding_, float)
     answer["distances"] = numbers(pdist(Z[CHOSEN]))
     if X_new is not None:
-        placed = np.asarray(model.transform(X_new), float)
+        with warnings.catch_warnings():  # new rows have no labels, and no edges
+            warnings.simplefilter("ignore", UnlabelledRowsWarning)
+            placed = np.asarray(model.transform(X_new), float)
         answer["new rows"] = numbers(cdist(placed, Z[CHOSEN]))
     return answer
 

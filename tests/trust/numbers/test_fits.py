@@ -49,6 +49,7 @@ SHIFTED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnlabelledRowsWarning")
 @pytest.mark.parametrize("offset", [1e6, 1e8])
 @pytest.mark.parametrize("name", SHIFTED)
 def test_an_offset_of_all_columns_changes_nothing(name, offset):

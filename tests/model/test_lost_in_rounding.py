@@ -6,7 +6,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from graphfold import Graph, GraphKernelPCA, LaplacianEigenmaps
-from graphfold.errors import ConvergenceError
+from graphfold.errors import ConvergenceError, GraphError, GraphfoldError
 from graphfold.graphs.responses import Diffusion
 
 N = 41
@@ -51,6 +51,36 @@ def test_a_penalty_on_a_hub_is_right_or_refused(scale, rng):
     else:
         angle = subspace_angles(model.eigenvectors_, exactly(scale, X)).max()
         assert angle < 1e-4
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(5.0, np.float32), (100.0, np.float64)])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_penalty_beyond_all_numbers_is_refused(scale, dtype, normalize, rng):
+    X = rng.standard_normal((N, 4)).astype(dtype)
+    star = Graph([(0, i) for i in range(1, N)])
+    model = GraphKernelPCA(
+        kernel="linear",
+        graph=star,
+        laplacian="combinatorial",
+        response=Diffusion(scale, form="penalty"),
+        normalize=normalize,
+    )
+    with pytest.raises(GraphfoldError):
+        model.fit(X)
+
+
+@pytest.mark.parametrize("kind", [GraphKernelPCA, LaplacianEigenmaps])
+def test_weights_whose_sum_is_infinite_are_refused(kind, rng):
+    triangle = Graph([(0, 1, 1e308), (1, 2, 1e308), (0, 2, 1e308), (2, 3, 1.0)])
+    with pytest.raises(GraphError, match="add up to a finite number"):
+        kind(graph=triangle).fit(rng.standard_normal((4, 2)))
+
+
+@pytest.mark.filterwarnings("ignore::graphfold.errors.GraphfoldWarning")
+def test_a_kernel_of_zeros_is_not_lost(rng):
+    parts = Graph([(i, i ^ 1) for i in range(20)])
+    model = GraphKernelPCA(graph=parts, kernel="linear", normalize=False)
+    assert np.isfinite(model.fit(np.zeros((20, 3))).eigenvalues_).all()
 
 
 def test_exact_zeros_of_a_laplacian_are_no_rounding(rng):

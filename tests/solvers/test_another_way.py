@@ -80,6 +80,15 @@ def test_a_residual_above_a_hundredth_is_an_error(solver, rng, monkeypatch):
         top_eigenpairs(Dense(matrix(1100, rng)), 3, solver=solver)
 
 
+@pytest.mark.parametrize("n", [30, 1100])
+@pytest.mark.parametrize("max_iter", [None, 5])
+def test_a_matrix_with_nan_is_refused(n, max_iter, rng):
+    A = matrix(n, rng)
+    A[3, 4] = A[4, 3] = np.nan
+    with pytest.raises(ConvergenceError, match="entries that are not finite"):
+        top_eigenpairs(Dense(A, bounds=(0.0, 1.0)), 2, max_iter=max_iter)
+
+
 def test_limited_rounds_end_with_a_warning_as_asked(rng):
     X = rng.standard_normal((1200, 30))
     with pytest.warns(ConvergenceWarning, match="relative residual"):

@@ -61,9 +61,15 @@ def laplacian(
     """
     check.one_of("laplacian", kind, KINDS)
     A = graph.to_scipy()
-    degrees = graph.degrees
-    sizes = np.asarray(abs(A).sum(axis=1)).ravel() if graph.is_signed else degrees
+    with np.errstate(over="ignore"):  # refused in the next sentence
+        degrees = graph.degrees
+        sizes = np.asarray(abs(A).sum(axis=1)).ravel() if graph.is_signed else degrees
     largest = float(sizes.max(initial=0.0)) or 1.0
+    if not np.isfinite(largest):
+        raise GraphError(
+            "graph weights must add up to a finite number at every node; the largest "
+            f"weight is {np.abs(A.data).max():.3g}: divide the weights by a number"
+        )
     if kind == "combinatorial":
         # Gershgorin: the row of node i has the centre d_i and the radius |d|_i
         bounds = (-2 * largest if graph.is_signed else 0.0, 2 * largest)

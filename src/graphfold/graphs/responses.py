@@ -53,6 +53,20 @@ class Response(Params):
             return self.r_dagger(eigenvalues)
         return -self.r(eigenvalues)
 
+    def finite_term(self, eigenvalues: Array, dtype: Any) -> Array:
+        """The same, refused where it is beyond the numbers of a precision."""
+        with np.errstate(over="ignore"):
+            values = self.term(eigenvalues)
+        largest = float(np.abs(values).max(initial=0.0))
+        if not largest < float(np.finfo(dtype).max):
+            raise ResponseError(
+                f"response {self!r} must be finite in {np.dtype(dtype).name} on the "
+                "spectrum of the graph, whose largest eigenvalue is "
+                f"{eigenvalues[-1]:.3g}; got {largest:.3g}: use a smaller scale, "
+                'form="kernel" or laplacian="normalized"'
+            )
+        return values
+
     def size(self, laplacian_scale: float) -> float:
         """c(R): the size in which the strength of this term is measured."""
         if self.form == "kernel":

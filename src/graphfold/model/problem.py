@@ -219,10 +219,12 @@ class Problem:
         if not self.kernels or rounding <= UNSOUND * wanted:
             return
         # a sum of kernel and penalty may well be 0; its parts are not rounding then
+        kernels = 0.0
         for weight, term in zip(self.theta, self.kernels, strict=True):
             largest = float(np.abs(term.operator.diagonal()).max(initial=0.0))
-            wanted = max(wanted, abs(weight) * largest)
-        if rounding > UNSOUND * wanted:
+            kernels = max(kernels, abs(weight) * largest)
+        wanted = max(wanted, kernels)
+        if kernels > 0 and rounding > UNSOUND * wanted:
             raise ConvergenceError(
                 f"the kernel and the wanted eigenvalues of M, at most "
                 f"{wanted:.1e} in size, are lost in the rounding of its largest "

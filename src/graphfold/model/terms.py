@@ -290,7 +290,7 @@ def _from_basis(
     low_rank = response.low_rank()
     if low_rank is not None:
         response = _whole_multiplet(response, low_rank[0], values)
-    term = response.term(values)
+    term = response.finite_term(values, dtype)
     operator = SpectralFunction(vectors.astype(dtype), term, name="r(L)")
     return operator, float(np.abs(term).max())
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -159,10 +160,12 @@ def top_eigenpairs(
         reported = _Reported(observer, step, stoppable)
         request = replace(request, observer=reported)
         judged = solver == "auto" and choice.solver == "krylov"
-        if judged and request.max_iter > MOST_ROUNDS:
-            pairs, choice = _krylov_while_it_lasts(request, choice)
-        else:
-            pairs = _SOLVERS[choice.solver](request)
+        with _numbers_expected():
+            if judged and request.max_iter > MOST_ROUNDS:
+                pairs, choice = _krylov_while_it_lasts(request, choice)
+            else:
+                pairs = _SOLVERS[choice.solver](request)
+            _refuse_no_numbers(pairs)
         # rounds that were limited, or stopped, by who asked end as they were asked to
         if not (pairs.converged or reported.stopped) and max_iter is None:
             if solver == "auto":
@@ -222,7 +225,8 @@ def _another_way(
         found = solve(replace(request, start=best.start))
         n_iterations += found.n_iterations
         n_products += found.n_products
-        if found.residuals.max() < best.residuals.max():
+        needed = slice(request.needed)
+        if found.residuals[needed].max() < best.residuals[needed].max():
             best = found
             choice = Choice(solver, f"{how}since {choice.solver} did not converge")
         if best.converged:
@@ -246,11 +250,34 @@ def _in_double_precision(request: Request) -> Eigenpairs:
     )
 
 
+_NO_NUMBERS = (
+    "the matrix M has entries that are not finite: a response or weights of the graph "
+    "grow beyond what its precision holds; use float64, a smaller scale of the "
+    'response, form="kernel" or laplacian="normalized"'
+)
+
+
+@contextmanager
+def _numbers_expected() -> Iterator[None]:
+    """Turn what LAPACK says of NaN into our own words."""
+    try:
+        # overflow is refused below, in one sentence
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except np.linalg.LinAlgError as error:
+        raise ConvergenceError(f"{_NO_NUMBERS} ({error})") from None
+
+
+def _refuse_no_numbers(pairs: Eigenpairs) -> None:
+    """NaN and infinity are no answer, however many rounds were allowed."""
+    if not (np.isfinite(pairs.residuals).all() and np.isfinite(pairs.values).all()):
+        raise ConvergenceError(_NO_NUMBERS)
+
+
 def _refuse_unsound(pairs: Eigenpairs, choice: Choice, request: Request) -> None:
     """Vectors this far from being eigenvectors are no answer."""
     worst = float(pairs.residuals[: request.needed].max())
-    # not "worst > ...": NaN is no answer either
-    if not worst <= max(UNSOUND, request.tol):
+    if worst > max(UNSOUND, request.tol):
         raise ConvergenceError(
             f"the {choice.solver} solver ended with a relative residual of "
             f"{worst:.1e} after {pairs.n_iterations} rounds, so its vectors are no "

@@ -301,8 +301,9 @@ def test_laplacians_of_links(kind):
     codes = np.where(rng.random(50) < 0.5, rng.integers(0, 3, 50), -1)
     none = np.empty((0, 2), dtype=int)
     links = class_links(codes, none, none, np.arange(50))
+    classes = np.arange(3)
     groups = groups_of_classes(
-        in_blocks(codes, (20, 30)), np.arange(3), np.empty(0, int), np.empty(0, int), 3
+        in_blocks(codes, (20, 30)), 3, classes, np.empty(0, int), classes
     )
     table = rng.random((50, 4))
     T = in_blocks(table, (20, 30))

@@ -119,6 +119,7 @@ def test_auto_finds_the_strength_of_the_citations(cora, accuracy):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 def test_auto_drops_a_rewired_graph(cora, accuracy):
     graph = rewired(cora.graph, random_state=1)
     _, found = accuracy(graph=graph, graph_strength="auto")

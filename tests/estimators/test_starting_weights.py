@@ -103,6 +103,7 @@ def test_gamma_is_that_of_equal_weights_whatever_the_start(points):
     assert_allclose(other.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 @pytest.mark.parametrize("how", [{}, {"landmarks": 30}, {"graph_strength": "auto"}])
 def test_every_way_of_fitting_takes_a_start(points, how):
     model = GraphKernelPCA(2, graph=TABLES, weights=[{"a": 1, "b": 0}, "learn"], **how)

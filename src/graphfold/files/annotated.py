@@ -124,9 +124,9 @@ class Annotated:
         with self._open() as root:
             self._check_sparse(root)
             self._check(root)
-        name = "read_h5ad" if self.place.suffix == ".h5ad" else "read_zarr"
+        reader = "read_h5ad" if self.place.suffix == ".h5ad" else "read_zarr"
         with reading(self.place, self.place.suffix):
-            return getattr(anndata(), name)(self.place.path)
+            return getattr(anndata(), reader)(self.place.path)
 
     # -- parts ------------------------------------------------------------------------
 
@@ -173,8 +173,8 @@ class Annotated:
         for part in parts:
             self._check(part)
         data, indices, indptr = (np.asarray(part[()]) for part in parts)
-        name = "shape" if "shape" in group.attrs else "h5sparse_shape"
-        shape = [int(size) for size in group.attrs[name]]
+        attribute = "shape" if "shape" in group.attrs else "h5sparse_shape"
+        shape = [int(size) for size in group.attrs[attribute]]
         return _SPARSE[layout](
             _plain(data),
             sparse_parts.signed(indices),

@@ -234,11 +234,11 @@ def _from_igraph(
     named = "name" in graph.vs.attributes()
     labels = as_labels(graph.vs["name"]) if named and nodes is None else nodes
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    name = "weight" if weight is None else weight
+    attribute = "weight" if weight is None else weight
     weights = None
     if weight is not False:
-        if name in graph.es.attributes():
-            weights = graph.es[name]
+        if attribute in graph.es.attributes():
+            weights = graph.es[attribute]
         elif len(ends):
             _no_such_attribute(graph.es[0].attributes(), weight)
     positions = np.arange(graph.vcount())

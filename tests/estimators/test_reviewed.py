@@ -47,6 +47,7 @@ def noise():
     return A + A.T
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 @pytest.mark.parametrize("seed", range(4))
 def test_an_edge_is_hidden_in_every_graph(seed):
     """Noise given twice foretold itself: what one graph hid the other still showed."""
@@ -91,6 +92,7 @@ def test_a_graph_without_labels_keeps_its_order_beside_one_with(X, ring, noise):
     assert_allclose(model.transform(table), model.embedding_)
 
 
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
 def test_hidden_columns_stay_where_they_are(X, ring):
     kernel = kernels.OnColumns(kernels.Gaussian(), 5, 6)
     model = GraphKernelPCA(2, kernel=kernel, graph=ring, graph_strength="auto")

@@ -226,7 +226,7 @@ class GraphEmbedding(
             return float(self.graph_strength)
         if not graphs:
             return 0.0
-        columns = self.graph_strength == "auto" and self._has_rows() and X.shape[1] > 1
+        columns = self.graph_strength == "auto" and self._has_rows()
         self.strength_path_ = strength_path(
             self,
             X,

@@ -343,8 +343,11 @@ class GraphEmbedding(
         check_is_fitted(self)
 
     def _label_keys(self) -> Any:
-        """What is known by label: decides whether an index counts as labels."""
-        return self._sources
+        """What is known by label: decides whether an index counts as labels.
+
+        After a fit by position nothing is.
+        """
+        return False if self._fit_labels is None else self._sources
 
     def _rows_of_fit(self) -> rows.FitRows:
         here = self._X_fit is not None or self._row_keys is not None

@@ -1,8 +1,8 @@
 """Rows of X meet nodes of a graph by label: never by chance position.
 
-Labels come from ``node_ids`` or from the index of a DataFrame. A RangeIndex from 0 in steps of 1 is
-not a label: after a cut or a reset it counts 0, 1, 2 ... again and would name other
-rows. Positions serve only where nothing has labels, and only at fit.
+Labels come from ``node_ids`` or from the index of a DataFrame. A RangeIndex from 0 in
+steps of 1 is not a label: after a reset it counts 0, 1, 2 ... again and would name
+other rows. Positions serve only where nothing has labels, and only at fit.
 """
 
 from __future__ import annotations

@@ -343,10 +343,7 @@ class GraphEmbedding(
         check_is_fitted(self)
 
     def _label_keys(self) -> Any:
-        """What is known by label: decides whether an index counts as labels.
-
-        After a fit by position nothing is.
-        """
+        """What is known by label, so that an index counts: nothing without labels."""
         return False if self._fit_labels is None else self._sources
 
     def _rows_of_fit(self) -> rows.FitRows:

@@ -147,8 +147,6 @@ def no_tensor(name: str, values: Any) -> Any:
 
 #: what estimators take
 _TABLES = "a table of numbers: an array, a sparse matrix, a DataFrame or a list of rows"
-#: dates, and spans of time, which NumPy takes for numbers
-_REFUSED_ARRAYS = ("M", "m")
 #: an object with one of these is, or turns itself into, an array
 _OF_ARRAYS = (
     "__array__",
@@ -168,17 +166,56 @@ def refuse_other_objects(name: str, values: Any, allowed: str = _TABLES) -> None
     an object that has a length and items for all of its items, one by one, which takes
     minutes for an AnnData.
     """
-    if getattr(getattr(values, "dtype", None), "kind", "f") in _REFUSED_ARRAYS:
+    if getattr(getattr(values, "dtype", None), "kind", "f") in "Mm":
         raise GraphfoldError(
             f"{name} must hold numbers; got an array of dates or spans of time: turn "
             "them into numbers, such as days since the first of them"
         )
+    _refuse_odd_arrays(name, values)
     if any(hasattr(values, one) for one in _OF_ARRAYS) or _has_buffer(values):
         return
     if isinstance(values, list | tuple):
         _refuse_other_items(name, values)
+        _refuse_ragged_rows(name, values)
         return
     raise GraphfoldError(f"{name} must be {allowed}; got {_described(values)}")
+
+
+def _refuse_odd_arrays(name: str, values: Any) -> None:
+    """Raise if an array hides entries, has fields, or holds rows of its own."""
+    hidden = _masked_rows(values)
+    if len(hidden):
+        raise GraphfoldError(
+            f"{name} must not hide entries; got a masked array with masked entries in "
+            f"rows {some_of(hidden)}: fill them with X.filled(...), or drop these rows"
+        )
+    fields = getattr(getattr(values, "dtype", None), "names", None)
+    if fields:
+        raise GraphfoldError(
+            f"{name} must have numbers as entries; got a structured array with fields "
+            f"{some_of(fields)}: use numpy.lib.recfunctions.structured_to_unstructured"
+        )
+    if isinstance(values, np.ndarray) and values.dtype == object and values.ndim == 1:
+        _refuse_ragged_rows(name, values.tolist())
+
+
+def _masked_rows(values: Any) -> Any:
+    if isinstance(values, np.ma.MaskedArray):
+        return np.unique(np.nonzero(np.ma.getmaskarray(values))[0])
+    rows = values if isinstance(values, list | tuple) else ()
+    return [i for i, row in enumerate(rows) if np.ma.is_masked(row)]
+
+
+def _refuse_ragged_rows(name: str, rows: list[Any] | tuple[Any, ...]) -> None:
+    lists = [isinstance(row, list | tuple) for row in rows]
+    shapes = [getattr(row, "shape", None) or (1,) for row in rows]
+    sizes = [len(rows[i]) if lists[i] else shapes[i][0] for i in range(len(rows))]
+    odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
+    if odd is not None:
+        raise GraphfoldError(
+            f"{name} must have rows of one length; rows 0 and {odd} have {sizes[0]} "
+            f"and {sizes[odd]} entries"
+        )
 
 
 def _has_buffer(values: Any) -> bool:
@@ -230,8 +267,12 @@ def _refuse_other_items(name: str, rows: list[Any] | tuple[Any, ...]) -> None:
         inner = row if isinstance(row, list | tuple) else (row,)
         cells.update((type(cell), cell) for cell in inner)
     for cell in cells.values():
-        nested = isinstance(cell, list | tuple)
-        if nested or isinstance(cell, numbers.Number | np.generic | None):
+        if isinstance(cell, list | tuple):
+            raise GraphfoldError(
+                f"{name} must have two dimensions; got a {type(cell).__name__} as an "
+                "entry"
+            )
+        if isinstance(cell, numbers.Number | np.generic | None):
             continue
         if any(hasattr(cell, one) for one in _OF_ARRAYS) or _has_buffer(cell):
             continue

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.neighbors import kneighbors_graph
 
 import graphfold
 from graphfold import Graph, GraphKernelPCA, NeighborGraph
 from graphfold.errors import GraphfoldError, UnusedGraphWarning
+from graphfold.model.column_groups import column_groups
 from graphfold.quality import rewired
 
 
@@ -150,15 +152,64 @@ def test_one_hot_columns_do_not_silence_the_graph(seed, levels, container):
     assert model.strength_path_.scored_by == "columns"
 
 
-@pytest.mark.filterwarnings("ignore::graphfold.errors.GraphfoldWarning")
-def test_one_code_alone_is_judged_by_edges(rng):
-    X, _, graph = planted(rng, n=120)
+def tables_of_one_dependence(rng, n=150):
+    normals = rng.standard_normal((n, 3))
+    return {
+        "shares": rng.dirichlet(np.ones(8), n),
+        "total": np.column_stack([normals, normals.sum(axis=1)]),
+        "low rank": normals @ rng.standard_normal((3, 9)),
+        "one code": np.eye(6)[rng.integers(0, 6, n)],
+        "nested codes": np.hstack([np.eye(6), np.repeat(np.eye(2), 3, axis=0)])[
+            rng.integers(0, 6, n)
+        ],
+        "shares and a constant": np.column_stack(
+            [rng.dirichlet(np.ones(8), n), np.ones(n)]
+        ),
+        "copies": np.column_stack([normals[:, 0], 2 * normals[:, 0]]),
+        "one column": normals[:, :1],
+    }
+
+
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnusedGraphWarning")
+@pytest.mark.parametrize("name", tables_of_one_dependence(np.random.default_rng(0)))
+def test_a_graph_that_has_nothing_to_do_with_dependent_columns_is_not_used(name):
+    """In 4 of 5 tables at least: by chance one may pass two standard errors."""
+    chosen = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        graph = kneighbors_graph(rng.random((150, 2)), 6)
+        model = GraphKernelPCA(
+            2, graph=graph.maximum(graph.T), graph_strength="auto"
+        ).fit(tables_of_one_dependence(rng)[name])
+        assert model.strength_path_.scored_by == "columns"
+        chosen.append(model.graph_strength_)
+    assert chosen.count(0) >= 4
+
+
+@pytest.mark.parametrize("kind", ["shares", "total"])
+def test_a_graph_that_matters_is_used_where_all_columns_are_dependent(rng, kind):
+    X, _, graph = planted(rng)
+    if kind == "shares":
+        X = np.exp(X / 6)
+        X /= X.sum(axis=1, keepdims=True)
+    else:
+        X = np.column_stack([X, X.sum(axis=1)])
+    assert (column_groups(X) == 0).all()
+    model = GraphKernelPCA(3, graph=graph, graph_strength="auto").fit(X)
+    assert model.graph_strength_ > 0
+    assert model.strength_path_.scored_by == "columns"
+
+
+def test_where_no_column_can_be_predicted_the_path_says_so(rng, tmp_path):
+    _, _, graph = planted(rng, n=120)
     code = np.eye(4)[np.arange(120) % 4]
-    model = GraphKernelPCA(2, graph=graph, graph_strength="auto").fit(code)
-    assert model.strength_path_.scored_by == "edges"
-    from_rows = GraphKernelPCA(2, graph=NeighborGraph(5), graph_strength="auto")
-    from_rows.fit(np.hstack([X[:, :1], 2 * X[:, :1]]))
-    assert from_rows.strength_path_.scored_by == "columns"
+    model = GraphKernelPCA(2, graph=graph, graph_strength="auto")
+    with pytest.warns(UnusedGraphWarning, match='determine each other.*"auto-edges"'):
+        model.fit(code)
+    assert np.isnan(model.strength_path_.scores).all()
+    model.save(tmp_path / "m.npz")
+    again = graphfold.load(tmp_path / "m.npz")
+    assert str(again.strength_path_) == str(model.strength_path_)
 
 
 def test_a_strength_of_nought_is_said(rng):

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
 from graphfold import (
     FastRobustGraphPCA,
@@ -242,6 +243,60 @@ def test_new_rows_are_looked_at_too(points):
 def test_embeddings_that_are_shown_are_looked_at_too():
     with pytest.raises(GraphfoldError, match=r"embedding must .*'when' holds"):
         view(with_column(DAYS))
+
+
+# -- arrays that are no tables of numbers ---------------------------------------------
+
+
+FIELDS = np.zeros(20, dtype=[("a", float), ("b", float)])
+ODD_ARRAYS = {
+    "masked": (
+        np.ma.masked_less(np.arange(-2.0, 38).reshape(20, 2), 0),
+        r"masked entries in rows 0: .*X\.filled\(\.\.\.\), or drop",
+    ),
+    "masked rows": (
+        [np.ma.masked_less([1.0, 2], 0), np.ma.masked_less([-1.0, 2], 0)],
+        "masked entries in rows 1:",
+    ),
+    "fields": (FIELDS, "structured array with fields a, b"),
+    "records": (FIELDS.view(np.recarray), "structured array with fields a, b"),
+    "lists": ([[1, 2], [3, 4], [5, 6, 7]], "rows 0 and 2 have 2 and 3 entries"),
+    "arrays": ([np.ones(2), np.ones(3)], "rows 0 and 1 have 2 and 3 entries"),
+    "objects": (
+        np.array([[1], [2, 3]], dtype=object),
+        "rows 0 and 1 have 1 and 2 entries",
+    ),
+    "nested": ([[1, [2, 3]], [1, 2]], "two dimensions; got a list as an entry"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::graphfold.errors.UnderdeterminedWarning")
+@pytest.mark.parametrize("odd", ODD_ARRAYS)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GraphKernelPCA(1),
+        LocalNonlinearEmbedding(1),
+        MultiModalGraphEmbedding(1),
+        RobustGraphPCA(1),
+        FastRobustGraphPCA(1),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_arrays_that_are_no_table_of_numbers_are_refused(estimator, odd):
+    X, text = ODD_ARRAYS[odd]
+    with pytest.raises(GraphfoldError, match=text):
+        clone(estimator).fit(X)
+    fitted = clone(estimator).fit(np.random.default_rng(0).random((20, 2)))
+    with pytest.raises(GraphfoldError, match=text):
+        fitted.transform(X)
+
+
+def test_a_mask_that_hides_nothing_is_no_matter(points):
+    model = GraphKernelPCA(2).fit(np.ma.masked_array(points))
+    np.testing.assert_array_equal(
+        model.embedding_, GraphKernelPCA(2).fit(points).embedding_
+    )
 
 
 # -- align_to -------------------------------------------------------------------------

@@ -313,6 +313,33 @@ def test_positions_and_range_index_never_stand_in_for_labels(points):
         GraphKernelPCA(2, graph=integers).fit(sliced)
 
 
+CUTS = {
+    "reversed": slice(None, None, -1),
+    "every second": slice(1, None, 2),
+    "the last": slice(20, None),
+}
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+def test_a_range_that_is_not_the_default_one_names_rows(points, cut):
+    graph = Graph(NeighborGraph(5).build(points), nodes=np.arange(N))
+    frame = pd.DataFrame(points).iloc[cut]
+    assert isinstance(frame.index, pd.RangeIndex)
+    model = GraphKernelPCA(2, graph=graph).fit(frame)
+    named = GraphKernelPCA(2, graph=graph).fit(points[cut], node_ids=np.arange(N)[cut])
+    assert_array_equal(model.graph_.nodes, np.arange(N)[cut])
+    assert_allclose(model.embedding_, named.embedding_)
+    assert_allclose(model.transform(frame.iloc[3:7]), model.embedding_[3:7])
+
+
+def test_a_range_after_a_fit_by_position_names_rows(points):
+    graph = Graph(NeighborGraph(5).build(points), nodes=np.arange(N))
+    frame = pd.DataFrame(points)
+    model = GraphKernelPCA(2, graph=graph).fit(frame)
+    assert_allclose(model.transform(frame[::-1]), model.embedding_[::-1])
+    assert_allclose(model.transform(frame.iloc[50:]), model.embedding_[50:])
+
+
 # -- cross-validation ------------------------------------------------------------
 
 

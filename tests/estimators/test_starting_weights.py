@@ -1,6 +1,7 @@
 """``weights`` as the start of learning: one start, several, by name or in order."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -39,6 +40,9 @@ def learned(weights, **settings):
         ([5.0, 0.01], 10.0, [1, 0]),
         ({"second": 3.0, "first": 0}, 9.5, [0, 1]),
         ({"second": 1e-200, "first": 1e-202}, 9.5, [0, 1]),
+        (pd.Series([3.0, 0.0], index=["second", "first"]), 9.5, [0, 1]),
+        ([pd.Series([3.0, 0.0], index=["second", "first"])], 9.5, [0, 1]),
+        (pd.Series([3.0, 0.0]), 10.0, [1, 0]),
     ],
 )
 def test_learning_starts_where_it_is_told(weights, objective, theta):
@@ -185,3 +189,9 @@ def test_names_that_a_kernel_and_a_graph_share(points):
 def test_a_start_where_nothing_is_learned_is_refused(points):
     with pytest.raises(GraphfoldError, match="there is none, since no kernel"):
         GraphKernelPCA(2, weights={"rbf": 1.0}).fit(points)
+
+
+def test_a_series_of_weights_has_distinct_names_of_the_terms():
+    for names, text in ((["first", "x"], "'x', which is none"), ("aa", "of its own")):
+        with pytest.raises(GraphfoldError, match=text):
+            learned(pd.Series([1.0, 0.0], index=list(names)))

@@ -186,3 +186,14 @@ def test_the_batch_of_the_landmarks_is_no_measure_of_the_next(n_landmarks):
     assert np.nanmax(lost) - np.nanmin(lost) < 0.05
     model = GraphKernelPCA(2, landmarks=X[:n_landmarks])
     model.partial_fit(X[:200]).partial_fit(X[200:400]).refresh()
+
+
+def test_chunks_of_a_table_that_count_on_have_no_labels():
+    frame = pd.DataFrame(X)
+    model = GraphKernelPCA(2, landmarks=30)
+    for i in range(5):
+        rows = slice(40 * i, 40 * (i + 1))
+        model.partial_fit(frame.iloc[rows], edges=chain(rows.start, rows.stop))
+    np.testing.assert_allclose(
+        model.embedding_, five_batches(landmarks=30).embedding_, atol=1e-8
+    )

@@ -20,7 +20,7 @@ from graphfold.distributed.tasks import (
     task,
 )
 from graphfold.errors import GraphfoldError, LabelError
-from graphfold.graphs.labels import as_labels
+from graphfold.graphs.labels import as_labels, index_of
 from graphfold.model.memory import free_memory
 
 #: rows of a block at most, and blocks at most: a product joins every two of them
@@ -171,7 +171,7 @@ def rows_on_workers(
     table = table.map(_in_kind, dtype, is_sparse)
     working = working_sizes(table.sizes)
     labels = None
-    if index is not None and _has_index(X):
+    if index is not None and index_of(X._meta) is not None:
         labels = Tall(tuple(index[i] for i in kept), table.sizes)
         labels = resized(labels, working)
     return DistributedRows(
@@ -191,11 +191,6 @@ def _bytes_as_floats(X: Any) -> float:
     if not hasattr(X, "dtype"):
         return np.nan
     return float(X.shape[0] * X.shape[1] * floating(X.dtype).itemsize)
-
-
-def _has_index(X: Any) -> bool:
-    """Whether an index names rows: one that counts 0, 1, 2 ... does not."""
-    return type(X._meta.index).__name__ != "RangeIndex"
 
 
 def _blocks_of_array(X: Any, name: str) -> tuple[list[Any], list[Any]]:

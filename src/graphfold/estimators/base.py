@@ -226,7 +226,7 @@ class GraphEmbedding(
             return float(self.graph_strength)
         if not graphs:
             return 0.0
-        columns = self.graph_strength == "auto" and self._has_rows() and X.shape[1] > 1
+        columns = self.graph_strength == "auto" and self._has_rows()
         self.strength_path_ = strength_path(
             self,
             X,
@@ -343,8 +343,8 @@ class GraphEmbedding(
         check_is_fitted(self)
 
     def _label_keys(self) -> Any:
-        """What is known by label: decides whether an index counts as labels."""
-        return self._sources
+        """What is known by label, so that an index counts: nothing without labels."""
+        return False if self._fit_labels is None else self._sources
 
     def _rows_of_fit(self) -> rows.FitRows:
         here = self._X_fit is not None or self._row_keys is not None

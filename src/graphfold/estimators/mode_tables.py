@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from graphfold import check
 from graphfold.arrays import Array, are_missing, floating
 from graphfold.errors import GraphfoldError, ModeError
+from graphfold.graphs.labels import index_of
 
 REAL, BINARY, CATEGORICAL = "real", "binary", "categorical"
 
@@ -50,10 +51,8 @@ def is_missing(table: Array) -> Array:
 
 
 def _labels(X: Any) -> Array | None:
-    index = getattr(X, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
-        return None
-    return np.asarray(index)
+    index = index_of(X)
+    return None if index is None else np.asarray(index)
 
 
 def _from_tables(

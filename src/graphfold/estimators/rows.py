@@ -1,8 +1,8 @@
 """Rows of X meet nodes of a graph by label: never by chance position.
 
-Labels come from ``node_ids`` or from the index of a DataFrame. A default RangeIndex is
-not a label: after a cut or a reset it counts 0, 1, 2 ... again and would name other
-rows. Positions serve only where nothing has labels, and only at fit.
+Labels come from ``node_ids`` or from the index of a DataFrame. A RangeIndex from 0 in
+steps of 1 is not a label: after a reset it counts 0, 1, 2 ... again and would name
+other rows. Positions serve only where nothing has labels, and only at fit.
 """
 
 from __future__ import annotations
@@ -35,17 +35,21 @@ from graphfold.graphs.labels import (
     as_labels,
     comparable,
     first_duplicate,
+    index_of,
 )
 from graphfold.graphs.sources import merge_edges
 
 _SAME_FEATURES = 1e-6
 
 
-def labels_of_rows(X: Any, node_ids: Any, graphs: Any, n: int) -> Array | None:
+def labels_of_rows(
+    X: Any, node_ids: Any, graphs: Any, n: int, *, first: int = 0
+) -> Array | None:
     """Labels of the rows: ``node_ids``, or the index of a DataFrame, or None.
 
     An index counts only where something is known by label: one of the graphs (one, or
     several by name), or, with ``graphs=True``, something else that the caller has.
+    ``first`` is the number of rows that came before these.
     """
     if node_ids is not None:
         labels = as_labels(node_ids)
@@ -55,11 +59,8 @@ def labels_of_rows(X: Any, node_ids: Any, graphs: Any, n: int) -> Array | None:
                 f"got {len(labels)}"
             )
         return labels
-    index = getattr(X, "index", None)
-    counts = type(index).__name__ == "RangeIndex" or callable(index)
-    if index is None or counts or not has_labels(graphs):
-        return None
-    return as_labels(index)
+    index = index_of(X, first) if has_labels(graphs) else None
+    return None if index is None else as_labels(index)
 
 
 def labels_for(raw: Any, X: Any, node_ids: Any, graphs: Any) -> Any:

@@ -218,4 +218,4 @@ max_memory, ... :
         return not self._sources or super()._knows_rows_by_content()
 
     def _label_keys(self) -> Any:
-        return True if self._fit_labels is not None else self._sources
+        return self._fit_labels is not None

@@ -11,6 +11,7 @@ import numpy as np
 from graphfold import check
 from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError
+from graphfold.graphs.labels import as_labels, index_of
 from graphfold.model.alternate import equal_weights
 
 WORDS = ("learn", "equal")
@@ -81,6 +82,9 @@ def _numbers(start: Any, sides: list[list[str]]) -> Array:
         if start != "learn":
             raise GraphfoldError(f"{_ALLOWED}; got {start!r} in a list")
         return np.ones(len(names))
+    index = index_of(start)
+    if index is not None:
+        start = _as_dict(start, as_labels(index).tolist())
     if isinstance(start, Mapping):
         start = _by_name(start, sides)
     try:
@@ -101,6 +105,15 @@ def _numbers(start: Any, sides: list[list[str]]) -> Array:
             f"{check.some_of(numbers)}"
         )
     return numbers
+
+
+def _as_dict(series: Any, names: list[Any]) -> dict[Any, Any]:
+    if len(set(names)) < len(names):
+        raise GraphfoldError(
+            "weights must have a name of its own for each number; the index of the "
+            f"Series is {check.some_of(names)}"
+        )
+    return dict(zip(names, np.asarray(series).tolist(), strict=True))
 
 
 def _by_name(start: Mapping[Any, Any], sides: list[list[str]]) -> list[Any]:

@@ -108,7 +108,8 @@ class StreamedEmbedding(RowEmbedding):
         stream = Stream() if self._stream is None else self._stream
         raw, X = X, self._read(X, reset=self._stream is None, least=1)
         X = X.read() if isinstance(X, RowStore) else X
-        labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0])
+        seen = stream.first + stream.n
+        labels = rows.labels_of_rows(raw, node_ids, True, X.shape[0], first=seen)
         self._check_batch(X, y, labels, stream)
         budget = check.memory_bytes("max_memory", self.max_memory)
         held = stream.nbytes + getattr(X, "nbytes", 0)

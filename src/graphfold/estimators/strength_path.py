@@ -13,7 +13,7 @@ from graphfold.errors import GraphfoldError, UnusedGraphWarning, warn
 from graphfold.estimators.fitting import Constrain, InMemory, prepare
 from graphfold.graphs import Graph, GraphRecipe
 from graphfold.model import path
-from graphfold.model.column_groups import column_groups
+from graphfold.model.column_groups import groups_to_hide
 from graphfold.model.path import StrengthPath
 from graphfold.progress import stage
 
@@ -36,11 +36,9 @@ def strength_path(
     Every fold is a fit of its own on what it may see; along the path each strength
     starts from the one before.
     """
-    groups = column_groups(X) if by == "columns" else None
-    if groups is not None and groups.max() == 0:
-        # columns that all determine each other cannot be held out
-        known = any(isinstance(graph, Graph) for graph in graphs.values())
-        by, groups = ("edges", None) if known else (by, np.arange(X.shape[1]))
+    groups = groups_to_hide(X) if by == "columns" else None
+    if groups is not None and groups.max() < 0:
+        return _unscored(X.shape[1])
     scores: list[list[float]] = [[] for _ in path.STRENGTHS]
     if groups is None:
         n_folds, trials = _n_edge_folds(graphs), _edge_trials(X, graphs, labels, rng)
@@ -67,6 +65,23 @@ def strength_path(
     return found
 
 
+def _unscored(n_columns: int) -> StrengthPath:
+    """Strength 0, with a warning: no column can be hidden from the others."""
+    why = (
+        "X has one column, and nothing else that would predict it"
+        if n_columns == 1
+        else "all columns of X determine each other, so none can be predicted fairly"
+    )
+    warn(
+        'graph_strength="auto" chose 0, so the graph has no part in the embedding: '
+        f'{why}; use graph_strength="auto-edges" to score edges instead, or give '
+        "graph_strength a number to use the graph",
+        UnusedGraphWarning,
+    )
+    scores = np.full((len(path.STRENGTHS), 1), np.nan)
+    return StrengthPath(np.array(path.STRENGTHS), scores, 0.0, "columns")
+
+
 def _warn_of_unused_graph(found: StrengthPath) -> None:
     best = int(np.argmax(found.mean_scores))
     gain, error = found.gains[best], found.standard_errors[best]
@@ -91,13 +106,14 @@ def _column_trials(
     n = X.shape[0]
     row_folds = path.folds(n, min(path.N_ROW_FOLDS, n), rng)
     n_folds = _n_column_folds(groups)
-    column_folds = path.folds(int(groups.max()) + 1, n_folds, rng)[groups]
+    fold_of_group = path.folds(int(groups.max()) + 1, n_folds, rng)
+    column_folds = np.where(groups >= 0, fold_of_group[groups], -1)
     for fold in range(n_folds):
         held = np.flatnonzero(column_folds == fold)[:MOST_TARGETS]
         targets = _standardised(X[:, held])
         if targets.shape[1] == 0:
             continue
-        seen = _hidden(X, column_folds == fold)
+        seen = _hidden(X, (column_folds == fold) | (column_folds < 0))
         score = partial(path.foretold_variance, targets=targets, row_folds=row_folds)
         yield seen, graphs, score
 

@@ -38,6 +38,22 @@ def as_labels(values: Any) -> Array:
     return values
 
 
+def index_of(table: Any, first: int = 0) -> Any:
+    """The index of a DataFrame or a Series if it names rows, else None.
+
+    A RangeIndex from 0 in steps of 1 does not: after a reset it names other rows. Any
+    other range, such as that of ``frame[::-1]`` or ``frame.iloc[10:]``, says which
+    rows of a table these are. Rows of a stream may count on from ``first``.
+    """
+    index = getattr(table, "index", None)
+    if index is None or callable(index):
+        return None
+    is_range = type(index).__name__ == "RangeIndex"
+    if is_range and index.step == 1 and index.start in (0, first):
+        return None
+    return index
+
+
 def _refuse_odd_texts(listed: list[str]) -> None:
     """In an array each takes the room of the longest, and loses zeros at its end."""
     lengths = list(map(len, listed))

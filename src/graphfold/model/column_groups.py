@@ -53,15 +53,84 @@ def column_groups(X: Any) -> Array:
     >>> column_groups(np.hstack([size, colour]))
     array([0, 1, 1, 1])
     """
-    ties = _one_hot_codes(X)
-    rows = _some_rows(X)
-    if _is_small(rows):
-        gram, varies = _correlations(rows)
-        ties += [varies[circuit] for circuit in _circuits(gram)]
-    else:
-        ties += _copies(X)
+    ties = _one_hot_codes(X) + _dependences(X)
     groups = _joined(ties, X.shape[1])
     return _with_large_one_split(groups, ties)
+
+
+def groups_to_hide(X: Any) -> Array:
+    """The groups of columns that a held-out score hides in turn, from 0.
+
+    A column at -1 is never shown and never predicted. Where all columns that vary
+    determine each other, such as shares that add up to one, one column of each
+    dependence is left out, and the others are independent. The levels of a one-hot
+    code cannot be separated in this way: if nothing else is left, all are -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphfold.model.column_groups import groups_to_hide
+    >>> parts = np.random.default_rng(0).random((50, 2))
+    >>> with_total = np.column_stack([parts, parts.sum(axis=1)])
+    >>> (groups_to_hide(with_total) >= 0).sum()
+    np.int64(2)
+    >>> groups_to_hide(np.eye(3)[np.arange(50) % 3])
+    array([-1, -1, -1])
+    """
+    groups = column_groups(X)
+    varies = np.flatnonzero(_vary(X))
+    if len(np.unique(groups[varies])) > 1 or not len(varies):
+        return groups
+    kept = varies[_without_dependences(X[:, varies])]
+    found = np.full(X.shape[1], -1)
+    rest = column_groups(X[:, kept])
+    if rest.max() > 0:
+        found[kept] = rest
+    return found
+
+
+def _without_dependences(X: Any) -> Array:
+    """Columns that are left if one of each dependence goes, but for one-hot codes.
+
+    A column outside of all codes goes first. If a dependence has none, its smallest
+    code goes as a whole: a level that is gone is known from the others.
+    """
+    codes = _one_hot_codes(X)
+    code_of = np.full(X.shape[1], -1)
+    for i, code in enumerate(codes):
+        code_of[code] = i
+    kept = np.ones(X.shape[1], dtype=bool)
+    while True:
+        columns = np.flatnonzero(kept)
+        for part in _dependences(X[:, columns]):
+            tie = columns[part]
+            inside = code_of[tie]
+            free = tie[inside < 0]
+            if inside[0] < 0:
+                kept[tie[0]] = False  # the column that is in no other dependence
+            elif kept[tie].all() and len(free):
+                kept[free[0]] = False
+            elif kept[tie].all() and len(np.unique(inside)) > 1:
+                smallest = min(np.unique(inside), key=lambda i: len(codes[i]))
+                kept[codes[smallest]] = False
+        if kept.sum() == len(columns):
+            return columns
+
+
+def _dependences(X: Any) -> list[Array]:
+    """Sets of dependent columns; the first column of each is first in no other."""
+    rows = _some_rows(X)
+    if not _is_small(rows):
+        return _copies(X)
+    gram, varies = _correlations(rows)
+    return [varies[circuit] for circuit in _circuits(gram)]
+
+
+def _vary(X: Any) -> Array:
+    """Which columns have more than one value."""
+    if sp.issparse(X):
+        return np.asarray((X.max(axis=0) - X.min(axis=0)).toarray()).ravel() > 0
+    return np.asarray(X.max(axis=0) > X.min(axis=0))
 
 
 def _is_small(X: Any) -> bool:
@@ -219,4 +288,4 @@ def _copies(X: Any) -> list[Array]:
     order = np.argsort(marks[:, 0], kind="stable")
     gaps = np.abs(np.diff(marks[order], axis=0)).max(axis=1, initial=0.0)
     equal = np.flatnonzero(gaps < 1e-6)
-    return [varies[order[[i, i + 1]]] for i in equal]
+    return [varies[order[[i + 1, i]]] for i in equal]

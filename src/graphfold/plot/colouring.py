@@ -12,7 +12,7 @@ import numpy as np
 from graphfold.arrays import Array, are_missing, is_missing_value
 from graphfold.check import one_of, some_of
 from graphfold.errors import GraphfoldError
-from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
+from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate, index_of
 from graphfold.plot.style import palette
 
 KINDS = ("auto", "classes", "numbers")
@@ -123,9 +123,8 @@ def _categories(labels: Any) -> list[Any] | None:
 
 def _order_of(labels: Any, names: Array | None, n: int) -> Any:
     """Where the value of each row is: by name where both sides have the same names."""
-    index = getattr(labels, "index", None)
-    plain = index is None or callable(index) or type(index).__name__ == "RangeIndex"
-    if names is None or plain:
+    index = index_of(labels)
+    if names is None or index is None:
         return slice(None)
     own = as_labels(index)
     if first_duplicate(own) is not None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from graphfold.arrays import Array
 from graphfold.check import some_of
 from graphfold.errors import GraphfoldError
-from graphfold.graphs.labels import as_labels
+from graphfold.graphs.labels import as_labels, index_of
 
 
 class Rows(NamedTuple):
@@ -54,13 +54,12 @@ def rows_of(model_or_Z: Any) -> Rows:
     """Rows of an embedding, or those an estimator was fitted to."""
     if is_estimator(model_or_Z):
         return rows_of_estimator(fitted(model_or_Z))
-    Z, names, axes = model_or_Z, None, None
+    Z, axes = model_or_Z, None
     columns = getattr(Z, "columns", None)
     if columns is not None and any(isinstance(name, str) for name in columns):
         axes = [str(name) for name in columns]
-    index = getattr(Z, "index", None)
-    if index is not None and not callable(index):
-        names = None if type(index).__name__ == "RangeIndex" else as_labels(index)
+    index = index_of(Z)
+    names = None if index is None else as_labels(index)
     Z = coordinates(Z)
     return Rows(Z, names, axes or [f"component {k + 1}" for k in range(Z.shape[1])])
 

@@ -14,7 +14,7 @@ from graphfold.arrays import Array
 from graphfold.check import refuse_odd_columns, refuse_other_objects, some_of
 from graphfold.errors import GraphfoldError
 from graphfold.graphs import Graph
-from graphfold.graphs.labels import as_labels, first_duplicate
+from graphfold.graphs.labels import as_labels, first_duplicate, index_of
 
 #: what ``view`` takes
 _EMBEDDINGS = "a fitted estimator, an array of numbers, a table, or a dict of them"
@@ -109,9 +109,8 @@ def _read(name: str, part: Any) -> Source:
     labels, axes = None, None
     if hasattr(part, "columns"):
         axes = [str(column) for column in part.columns]
-        index = getattr(part, "index", None)
-        if index is not None and type(index).__name__ != "RangeIndex":
-            labels = as_labels(index)
+        index = index_of(part)
+        labels = None if index is None else as_labels(index)
     return Source(name, _coordinates(part), labels, axes=axes)
 
 

@@ -311,7 +311,7 @@ def without_missing_ends(
     missing = missing_labels(listed[0]) | missing_labels(listed[1])
     if weights is not None:
         weights = numbers(weights)
-        missing |= missing_weights(*listed, weights)
+        missing |= missing_weights(listed[0], listed[1], weights)
     if not missing.any():
         return listed, weights
     rows = np.flatnonzero(missing)
@@ -335,14 +335,15 @@ def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) ->
     dropna, rule = rows.asked.dropna, rows.asked.duplicates
     given, weights = without_missing_ends([tails, heads], weights, dropna, where)
     ends = [ends_like(labels, end, where) for end in given]
+    pair = ends[0], ends[1]
     if labels is None:
         if not rows.asked.by_line:
             refuse_names_among(rows.table, np.concatenate(ends), where)
         refuse_outside(ends, n, where)
         positions = np.arange(n)
-        return Graph.from_edges(*ends, weights, nodes=positions, duplicates=rule)
+        return Graph.from_edges(*pair, weights, nodes=positions, duplicates=rule)
     if not rows.complete:
-        return Graph.from_edges(*ends, weights, duplicates=rule)
+        return Graph.from_edges(*pair, weights, duplicates=rule)
     outside, lost = strangers(labels, ends)
     if outside.all():
         raise FileError(
@@ -352,7 +353,7 @@ def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) ->
     if outside.any():
         warn_of_strangers("edges", lost, int(outside.sum()), where)
     nodes = np.union1d(labels, np.concatenate(ends))
-    return Graph.from_edges(*ends, weights, nodes=nodes, duplicates=rule)
+    return Graph.from_edges(*pair, weights, nodes=nodes, duplicates=rule)
 
 
 def refuse_names_among(table: Table | None, ends: Array, where: Any) -> None:

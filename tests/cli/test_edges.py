@@ -82,7 +82,7 @@ def test_columns_of_edges_are_named_or_refused(customers, points, edges, ids):
     words += ["--source", "payer", "--target", "payee"]
     warned = command(*words, cwd=customers)
     assert "IgnoredColumnsWarning" in warned.stderr
-    assert "when, amount" in warned.stderr
+    assert "'when', 'amount'" in warned.stderr
     command(*words, "--weight", "amount", cwd=customers)
     weights = 1.0 + np.arange(len(edges[0]))
     graph = Graph.from_edges(ids[edges[0]], ids[edges[1]], weights, nodes=ids)
@@ -98,7 +98,7 @@ def test_missing_ends_are_dropped_where_that_is_asked(folder):
     words = ["embed", "data.csv", "--label-column", "kind", "--graph", "edges.csv"]
     words += ["-o", "out.csv"]
     refused = command(*words, cwd=folder, code=2)
-    assert "must have a source and a target for every edge" in refused.stderr
+    assert "must have a source, a target and a weight for every edge" in refused.stderr
     dropped = command(*words, "--dropna", cwd=folder)
     assert "DroppedEdgesWarning" in dropped.stderr
 
@@ -109,3 +109,14 @@ def test_a_column_of_names_that_is_not_there_is_said(folder):
     assert "has no column 'nobody'; there are" in refused.stderr
     refused = command("embed", "plain.npy", *words[2:], "x", cwd=folder, code=2)
     assert "no columns that could name its rows" in refused.stderr
+
+
+def test_edges_listed_twice_are_added_where_that_is_asked(folder):
+    (folder / "twice.csv").write_text(
+        "source,target,weight\nrow1,row2,1\nrow2,row1,2\n"
+    )
+    words = ["embed", "data.csv", "--label-column", "kind", "--graph", "twice.csv"]
+    warned = command(*words, "-o", "out.csv", cwd=folder)
+    assert "--duplicates sum" in warned.stderr
+    quiet = command(*words, "--duplicates", "sum", "-o", "sum.csv", cwd=folder)
+    assert "DuplicateEdgesWarning" not in quiet.stderr

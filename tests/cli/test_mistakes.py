@@ -98,7 +98,10 @@ MISTAKES = {
     "no classes": (["embed", "plain.npy", "--semi-supervised", *OUT], "needs classes"),
     "class column": (["embed", "data.csv", "--label-column", "x", *OUT], "no column"),
     "class file": ([*DATA, "--labels", "none.csv:x", *OUT], "none.csv:x"),
-    "left in": (["embed", "data.csv", *OUT], "left out with --label-column"),
+    "left in": (
+        ["embed", "data.csv", *OUT],
+        "say --id-column kind if it names the rows",
+    ),
     "empty": (["embed", "empty.csv", *OUT], "it is empty"),
     "gap": (["embed", "gap.csv", *OUT], "line 3, column 'b' is missing"),
     "nan": (["embed", "nan.npy", *OUT], "1 rows have NaN or infinity: 1"),

@@ -169,7 +169,7 @@ def test_columns_of_other_names():
     ("change", "sentence"),
     [
         ({"weight": -1.0}, "at least 0; got -1"),
-        ({"weight": np.nan}, "finite"),
+        ({"weight": np.nan}, "weight is missing in .*dropna"),
         ({"weight": "heavy"}, "must be numbers"),
         ({"source": 5}, "so none can match"),
         ({"source": "nobody"}, "it has none"),

@@ -427,3 +427,44 @@ def test_edges_of_the_caller_stay_as_they_are(points):
     assert edges.nnz == before
     assert np.isfinite(other).all()
     assert np.abs(placed[5:] - other[5:]).max() < 1e-12
+
+
+# -- edges= of transform ---------------------------------------------------------------
+
+
+def _fitted_by_label(rng):
+    X = rng.standard_normal((8, 3))
+    names = [f"n{i}" for i in range(8)]
+    graph = Graph([(names[i], names[i + 1]) for i in range(7)])
+    return GraphKernelPCA(2, graph=graph).fit(X, node_ids=names), X + 0.1
+
+
+def test_edges_of_new_rows_may_be_a_table(rng):
+    pd = pytest.importorskip("pandas")
+    model, X = _fitted_by_label(rng)
+    table = pd.DataFrame({"source": ["x", "y"], "target": ["n1", "n4"], "w": [1.0, 2]})
+    how = {"node_ids": ["x", "y"]}
+    expected = model.transform(X[:2], edges=[("x", "n1", 1.0), ("y", "n4", 2.0)], **how)
+    assert np.array_equal(model.transform(X[:2], edges=table, **how), expected)
+
+
+@pytest.mark.parametrize(
+    ("edges", "sentence"),
+    [
+        (np.array([["x", "n1"]]), "edges must be a matrix of numbers.*list or table"),
+        (Graph([("x", "n1")]), "list or table of .*; got Graph"),
+        ([("x", "n1", "much")], "edge weights must be numbers; got much"),
+        ([1, 2], "edges must be pairs"),
+    ],
+)
+def test_edges_of_new_rows_that_are_none_get_one_sentence(edges, sentence, rng):
+    model, X = _fitted_by_label(rng)
+    with pytest.raises(GraphError, match=sentence):
+        model.transform(X[:1], node_ids=["x"], edges=edges)
+
+
+def test_node_ids_of_a_graph_without_labels_are_refused_with_the_remedy(rng):
+    X, A = rng.standard_normal((4, 2)), np.ones((4, 4))
+    with pytest.raises(LabelError, match=r"no labels.*Graph\(matrix, nodes=node_ids\)"):
+        GraphKernelPCA(1, graph=A).fit(X, node_ids=list("abcd"))
+    GraphKernelPCA(1, graph=Graph(A, nodes=list("abcd"))).fit(X, node_ids=list("abcd"))

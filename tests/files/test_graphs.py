@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from graphfold.errors import (
     DroppedEdgesWarning,
+    DuplicateEdgesWarning,
     FileError,
     IgnoredColumnsWarning,
     UnknownRowsWarning,
@@ -125,10 +126,10 @@ def written(path, content):
 @pytest.mark.parametrize(
     ("content", "ignored"),
     [
-        ("Unnamed: 0,source,target\n0,a,b\n1,b,c\n2,e,f\n", "Unnamed: 0"),
-        ("n,from,to,trips\n0,a,b,7\n1,b,c,8\n2,e,f,9\n", "n, trips"),
-        ("source,target,year\na,b,2001\nb,c,2002\ne,f,2003\n", "year"),
-        ("source,target,kind,weight\na,b,x,1\nb,c,y,1\ne,f,z,1\n", "kind"),
+        ("Unnamed: 0,from,to,t\n0,a,b,7\n1,b,c,7\n2,e,f,7\n", "'t'"),
+        ("n,from,to,trips\n0,a,b,7\n1,b,c,8\n2,e,f,9\n", "'n', 'trips'"),
+        ("source,target,year\na,b,2001\nb,c,2002\ne,f,2003\n", "'year'"),
+        ("source,target,kind,weight\na,b,x,1\nb,c,y,1\ne,f,z,1\n", "'kind'"),
     ],
 )
 def test_columns_that_are_not_used_are_said(suffix, content, ignored, tmp_path):
@@ -158,11 +159,30 @@ def test_missing_ends_are_refused_or_dropped(suffix, labelled, tmp_path):
         content = "source,target\n0,1\n1,2\n4,5\n,1\n"
     path = written(tmp_path / f"edges{suffix}", content)
     labels = LABELS if labelled else None
-    with pytest.raises(FileError, match=r"1 of 4 edges have none.*edge 4.*--dropna"):
+    with pytest.raises(FileError, match=r"missing in 1 of 4 edges.*edge 4.*--dropna"):
         read_graph(path, labels, N)
     with pytest.warns(DroppedEdgesWarning, match="1 of 4 edges"):
         found = read_graph(path, labels, N, asked=Asked(dropna=True))
     assert_array_equal(of_rows(found, labels), adjacency() > 0)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_missing_weights_are_refused_or_dropped(suffix, tmp_path):
+    content = "source,target,weight\na,b,1\nb,c,2\ne,f,0.5\na,f,\n"
+    path = written(tmp_path / f"edges{suffix}", content)
+    with pytest.raises(FileError, match=r"missing in 1 of 4 edges.*edge 4.*--dropna"):
+        read_graph(path, LABELS, N)
+    with pytest.warns(DroppedEdgesWarning, match="1 of 4 edges"):
+        found = read_graph(path, LABELS, N, asked=Asked(dropna=True))
+    assert of_rows(found, LABELS).sum() == 2 * 3.5
+
+
+def test_weights_of_an_edge_are_added_where_that_is_asked(tmp_path):
+    path = written(tmp_path / "edges.csv", "source,target,weight\na,b,1\nb,a,2\n")
+    with pytest.warns(DuplicateEdgesWarning, match="--duplicates sum"):
+        assert of_rows(read_graph(path, LABELS, N), LABELS).sum() == 2 * 2
+    found = read_graph(path, LABELS, N, asked=Asked(duplicates="sum"))
+    assert of_rows(found, LABELS).sum() == 2 * 3
 
 
 def test_directions_of_a_matrix_of_another_file_are_those_of_a_graph(tmp_path):
@@ -189,7 +209,7 @@ MISTAKES = {
     "": "it is empty",
     "a,b\nc\n": "line 2 has 1",
     "a,b,1\nb,c,x\n": "line 2, column '3' has 'x'",
-    "a,b,1\nb,c,\n": "line 2, column '3' is missing",
+    "a,b,1\nb,c,\n": "missing in 1 of 2 edges, the first is edge 2",
     "x,y\ny,z\n": "no edge between two rows of the data: it names x, y, y, ",
 }
 

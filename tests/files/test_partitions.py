@@ -307,7 +307,7 @@ def test_long_lists_are_read_in_blocks(monkeypatch):
 
 MISTAKES = {
     "ragged": ("source,target\na,b\na,b,c,d\n", "not a readable .csv file"),
-    "half": ("source,target\na,b\na\n", "a source and a target for every edge"),
+    "half": ("source,target\na,b\na\n", "a source, a target and a weight for every"),
     "weights": ("a,b,1\na,b,much\n", "numbers as weights; got much"),
     "columns": ("a,b,c,d\n", "got a, b, c, d: name them"),
 }

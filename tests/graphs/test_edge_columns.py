@@ -1,5 +1,7 @@
 """Columns of a table of edges are found by name, or named; never guessed."""
 
+import warnings
+
 import pytest
 
 from graphfold.errors import GraphError, IgnoredColumnsWarning
@@ -123,8 +125,23 @@ def test_columns_with_several_readings_are_refused():
 
 
 def test_columns_that_are_not_used_are_named_in_a_warning():
-    with pytest.warns(IgnoredColumnsWarning, match=r"not used: year, kind; every edge"):
+    with pytest.warns(IgnoredColumnsWarning, match=r"not used: 'year', 'kind'; every"):
         warn_of_ignored(edge_columns(["source", "target", "year", "kind"]))
     with pytest.warns(IgnoredColumnsWarning, match=r"e.csv have .*weight is 'w'"):
         warn_of_ignored(edge_columns(["u", "v", "w", "x"]), "e.csv")
     warn_of_ignored(edge_columns(["u", "v", "w"]))
+
+
+@pytest.mark.parametrize("saved", ["", "Unnamed: 0", "__index_level_0__"])
+def test_a_saved_index_is_no_column_to_warn_of(saved):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_ignored(edge_columns([saved, "source", "target", "weight"]))
+    with pytest.warns(IgnoredColumnsWarning, match="not used: 'year'; "):
+        warn_of_ignored(edge_columns([saved, "source", "target", "year"]))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_table_of_polars_without_names_is_in_the_order_of_an_array(first):
+    listed = [f"column_{i + first}" for i in range(3)]
+    assert edge_columns(listed)[:3] == tuple(listed)

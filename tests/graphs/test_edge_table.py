@@ -39,14 +39,14 @@ def test_columns_that_are_named_come_first():
     assert columns(EdgeTable(edges, "p", "q", False)) == ("p", "q", None)
     with pytest.raises(GraphError, match="must be given together"):
         EdgeTable(edges, target="q")
-    with pytest.warns(IgnoredColumnsWarning, match="p, q, w"):
+    with pytest.warns(IgnoredColumnsWarning, match="'p', 'q', 'w'"):
         assert columns(EdgeTable(edges)) == ("source", "target", "weight")
 
 
 def test_columns_are_never_guessed():
     with pytest.raises(GraphError, match="got when, payer, payee, amount"):
         EdgeTable(table("when", "payer", "payee", "amount"))
-    with pytest.warns(IgnoredColumnsWarning, match="not used: year"):
+    with pytest.warns(IgnoredColumnsWarning, match="not used: 'year'"):
         assert columns(EdgeTable(table("source", "target", "year")))[2] is None
 
 

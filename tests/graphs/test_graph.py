@@ -261,7 +261,7 @@ BAD = {
         GraphError,
         r"LazyFrame.*collect\(\)",
     ),
-    "nan": (lambda: Graph([("a", "b", np.nan)]), GraphError, "finite"),
+    "nan": (lambda: Graph([("a", "b", np.nan)]), GraphError, "weight is missing"),
     "infinite": (lambda: Graph(np.full((4, 4), np.inf)), GraphError, "finite"),
     "no edges": (lambda: Graph(np.zeros((3, 3))), GraphError, "at least one edge"),
     "only loops": (lambda: Graph([("a", "a")]), GraphError, "at least one edge"),
@@ -386,3 +386,10 @@ def test_nodes_without_edges_stay_where_weights_are_made_positive(negative):
     graph = Graph(sp.csr_array(A), negative=negative)
     expected = np.maximum(A, 0) if negative == "clip" else np.abs(A)
     assert_array_equal(graph.to_scipy().toarray(), expected)
+
+
+def test_names_of_a_graph_without_labels_are_refused_with_the_remedy():
+    graph = Graph(np.ones((4, 4)))
+    with pytest.raises(LabelError, match=r"have no labels, .*a, b.*nodes=node_ids"):
+        graph.subgraph(["a", "b"])
+    assert graph.subgraph([2, 0]).nodes.tolist() == [2, 0]  # positions

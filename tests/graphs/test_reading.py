@@ -35,7 +35,6 @@ AMBIGUOUS = {
     "no index": pd.DataFrame(A, columns=NAMES),
     "one other name": pd.DataFrame(A, NAMES, [*NAMES[:3], "x"]),
     "two by two": pd.DataFrame([[0, 1], [1, 2]], columns=["x", "y"]),
-    "a symmetric matrix of u, v, w": pd.DataFrame(A[:3, :3], columns=["u", "v", "w"]),
 }
 
 
@@ -79,7 +78,7 @@ def table(library, **columns):
 def test_a_third_column_is_a_weight_only_by_name(library):
     ends = {"source": ["a", "b", "c", "d"], "target": ["b", "c", "d", "a"]}
     edges = table(library, **ends, year=[2001, 2002, 2003, 2004])
-    with pytest.warns(IgnoredColumnsWarning, match=r"not used: year; .*weight="):
+    with pytest.warns(IgnoredColumnsWarning, match=r"not used: 'year'; .*weight="):
         assert Graph(edges).degrees.tolist() == [2, 2, 2, 2]
     assert Graph(edges, weight="year").degrees[0] == 2001 + 2004
     assert Graph(edges, weight=False).degrees[0] == 2
@@ -92,8 +91,7 @@ def test_a_saved_index_is_no_weight():
     edges = pd.DataFrame(
         {"Unnamed: 0": [0, 1], "source": ["a", "b"], "target": ["b", "c"]}
     )
-    with pytest.warns(IgnoredColumnsWarning, match="Unnamed: 0"):
-        assert Graph(edges).n_edges == 2
+    assert Graph(edges).n_edges == 2  # and nothing to warn of
 
 
 def test_columns_that_are_not_known_are_named_by_the_caller():
@@ -104,7 +102,7 @@ def test_columns_that_are_not_known_are_named_by_the_caller():
         Graph(edges)
     how = {"source": "payer", "target": "payee"}
     assert Graph(edges, **how, weight="amount").degrees.tolist() == [5, 12, 7]
-    with pytest.warns(IgnoredColumnsWarning, match="when, amount"):
+    with pytest.warns(IgnoredColumnsWarning, match="'when', 'amount'"):
         assert Graph(edges, **how).degrees.tolist() == [1, 2, 1]
 
 
@@ -152,3 +150,41 @@ def test_numbers_that_are_not_called_weight_are_warned_of(library):
         assert Graph(graph).degrees.tolist() == [1, 2, 1]
     assert Graph(drawn(library, kind=["x", "y"])).n_edges == 2
     assert Graph(drawn(library, open=[True, False])).n_edges == 2
+
+
+def test_known_names_of_the_ends_decide_that_a_square_table_lists_edges():
+    edges = pd.DataFrame({"source": [0, 1], "target": [1, 0]})
+    assert Graph(edges).n_edges == 1
+    weighted = pd.DataFrame({"u": [0, 1, 2], "v": [1, 0, 3], "w": [2.0, 2.0, 1.0]})
+    assert Graph(weighted) == Graph([(0, 1, 2.0), (2, 3, 1.0)])
+    named = pd.DataFrame(A[:2, :2], ["source", "target"], ["source", "target"])
+    assert Graph(named).nodes.tolist() == ["source", "target"]  # rows have them too
+
+
+def test_a_small_table_without_names_that_may_list_edges_is_refused():
+    edges = [[0, 1, 0.5, 2020], [1, 2, 0.5, 2021], [2, 3, 1.5, 2022], [3, 0, 1, 2023]]
+    with pytest.raises(GraphError, match="could be a matrix or 4 edges"):
+        Graph(pd.DataFrame(edges))
+    assert Graph(pd.DataFrame(A)).n_edges == 4
+    assert Graph(pd.DataFrame(A + 0.5)).n_edges == 6  # no whole numbers: a matrix
+
+
+def test_polars_counts_columns_without_names_from_0():
+    polars = pytest.importorskip("polars")
+    edges = np.array([[0, 1, 2.0], [1, 2, 3.0], [2, 3, 1.0], [0, 3, 1.0]])
+    assert Graph(polars.from_numpy(edges)) == Graph(edges)
+
+
+@pytest.mark.parametrize("name", [0, ""])
+def test_a_falsy_name_of_the_weight_is_a_name(name):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    graph.add_edge("a", "b", **{"weight": 1.0})
+    graph.edges["a", "b"][name] = 7.0
+    assert Graph(graph, weight=name).degrees.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize("listed", [[1, 2, 3], ["ab", "cd"], [{"a", "b"}]])
+def test_a_list_of_something_else_than_edges_is_refused(listed):
+    with pytest.raises(GraphError, match=r"must hold \(node, node\) or .*; got "):
+        Graph(listed)

@@ -90,7 +90,14 @@ def add_edges(parser: argparse.ArgumentParser) -> None:
         help="column (in graphml, attribute) of the weights; none: every edge counts 1",
     )
     parser.add_argument(
-        "--dropna", action="store_true", help="drop edges with a missing end"
+        "--dropna", action="store_true", help="drop edges with a missing end or weight"
+    )
+    parser.add_argument(
+        "--duplicates",
+        choices=("once", "sum"),
+        default="once",
+        help="an edge listed several times counts once, with its largest weight, or "
+        "with the sum of its weights",
     )
 
 
@@ -98,7 +105,14 @@ def asked_of_edges(arguments: argparse.Namespace) -> Asked:
     """What these options say."""
     weight = False if arguments.weight == "none" else arguments.weight
     by_line = arguments.id_column == "none"
-    return Asked(arguments.source, arguments.target, weight, arguments.dropna, by_line)
+    return Asked(
+        arguments.source,
+        arguments.target,
+        weight,
+        arguments.dropna,
+        by_line,
+        arguments.duplicates,
+    )
 
 
 def add_labels(parser: argparse.ArgumentParser, data: str) -> None:

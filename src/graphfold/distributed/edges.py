@@ -29,7 +29,7 @@ from graphfold.graphs.labels import (
     first_duplicate,
     missing_labels,
 )
-from graphfold.graphs.sources import without_missing
+from graphfold.graphs.sources import missing_weights, without_missing
 
 #: buckets at most that labels are hashed into
 MOST_BUCKETS = 256
@@ -158,10 +158,13 @@ def _edges_of_table(
     if dropna:
         kept = ~(missing | np.isnan(weights))
         return without_missing(tails[kept]), without_missing(heads[kept]), weights[kept]
+    part_missing = "an end" if missing.any() else "the weight"
+    if not missing.any():
+        missing = missing_weights(tails, heads, weights)
     if missing.any():
         raise GraphError(
-            f"every edge must have two ends; an end is missing in {int(missing.sum())} "
-            f"of {len(missing)} edges of a part, in its rows "
+            f"every edge must have two ends and a weight; {part_missing} is missing in "
+            f"{int(missing.sum())} of {len(missing)} edges of a part, in its rows "
             f"{some_of(np.flatnonzero(missing).tolist())} counted from 0: fill them "
             "in, or drop these edges with EdgeTable(..., dropna=True)"
         )

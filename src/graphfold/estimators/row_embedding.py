@@ -99,7 +99,8 @@ class RowEmbedding(GraphEmbedding):
         X : array, sparse matrix or table of shape (m, n_features)
         node_ids : sequence of m labels, default=None
         edges : matrix of shape (m, n), or list of (row, node[, weight]), default=None
-            Weights from these rows to the rows of the fit; takes the place of the
+            Weights from these rows to the rows of the fit, or a table of edges with
+            columns named as for ``Graph``; takes the place of the
             graph's own edges. For several graphs, a dict of these by name.
 
         Returns

@@ -29,6 +29,11 @@ from graphfold.estimators.missing_labels import (
 from graphfold.estimators.reading import lies_on_workers, workers
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.graphs import EdgeTable, Graph, GraphRecipe
+from graphfold.graphs.edge_columns import (
+    edge_columns,
+    has_known_ends,
+    warn_of_ignored,
+)
 from graphfold.graphs.labels import (
     LabelIndex,
     are_positions,
@@ -37,7 +42,7 @@ from graphfold.graphs.labels import (
     first_duplicate,
     index_of,
 )
-from graphfold.graphs.sources import merge_edges
+from graphfold.graphs.sources import is_edge, merge_edges, numbers
 
 _SAME_FEATURES = 1e-6
 
@@ -277,14 +282,16 @@ class FitRows:
     def _given(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
         """``edges=`` of transform as a matrix from new rows to the rows of the fit.
 
-        Either that matrix itself, or a list of (row, node) or (row, node, weight),
-        where rows and nodes are labels if there are any, else positions.
+        Either that matrix itself, or a list or table of (row, node) or (row, node,
+        weight), where rows and nodes are labels if there are any, else positions.
         """
         n_fit = self.n
+        if hasattr(edges, "columns") and hasattr(edges, "shape"):
+            edges = _edges_of_table(edges, (n_rows, n_fit))
         if isinstance(edges, list | tuple):
             edges = self._matrix_from_list(edges, n_rows, labels)
         if not sp.issparse(edges):
-            edges = np.asarray(edges, dtype=np.float64)
+            edges = _matrix_of_numbers(edges)
         if edges.shape != (n_rows, n_fit):
             raise GraphError(
                 f"edges must have a row for each of the {n_rows} rows of X and a "
@@ -298,7 +305,7 @@ class FitRows:
         return matrix
 
     def _matrix_from_list(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
-        if not all(len(edge) in (2, 3) for edge in edges):
+        if not all(is_edge(edge) for edge in edges):
             raise GraphError("edges must be pairs (row, node) or triples with a weight")
         n_fit = self.n
         own = LabelIndex(np.arange(n_rows) if labels is None else labels)
@@ -318,7 +325,7 @@ class FitRows:
                 f"{'position' if self.labels is None else 'label'}; "
                 f"{edges[lost[0]]!r} does not join such rows"
             )
-        weights = np.array([edge[2] if len(edge) == 3 else 1.0 for edge in edges])
+        weights = numbers([edge[2] if len(edge) == 3 else 1.0 for edge in edges])
         return merge_edges(rows, columns, weights, (n_rows, n_fit), "once")
 
     def _order_is_free(self, own: Array, counted: bool, other: Array) -> bool:
@@ -330,6 +337,37 @@ class FitRows:
         if not counted and self.labels is not None:
             return True
         return not comparable(own, other)
+
+
+def _edges_of_table(table: Any, shape: tuple[int, int]) -> Any:
+    """A table of edges as a list, its columns found as ``Graph`` finds them.
+
+    A table in the shape of the matrix is that matrix, unless its ends are named.
+    """
+    listed = list(getattr(table, "column_names", table.columns))  # Arrow's word first
+    if tuple(table.shape) == shape and not has_known_ends(listed):
+        return np.asarray(table)
+    found = edge_columns(listed)
+    warn_of_ignored(found)
+    columns = [as_labels(table[name]).tolist() for name in found[:2]]
+    if found.weight is not None:
+        columns.append(numbers(table[found.weight]).tolist())
+    return list(zip(*columns, strict=True))
+
+
+def _matrix_of_numbers(edges: Any) -> Array:
+    kind = type(edges).__name__
+    try:
+        found = np.asarray(edges)
+        if found.dtype.kind in "fiubO" and found.ndim == 2:
+            return found.astype(np.float64)
+        kind += f" of shape {found.shape} and {found.dtype}" if found.ndim else ""
+    except (TypeError, ValueError):
+        pass
+    raise GraphError(
+        "edges must be a matrix of numbers from the rows of X to the rows of the fit, "
+        "or a list or table of (row of X, row of the fit[, weight]); got " + kind
+    )
 
 
 def are_from_rows(graphs: Mapping[str, Any]) -> bool:

@@ -26,9 +26,10 @@ from graphfold.files.graphs import (
 )
 from graphfold.files.paths import GRAPHS, TEXT, PathLike, Place, existing, reading
 from graphfold.files.pieces import Piece, is_folder_of_parquet, pieces_of
-from graphfold.files.text import unpacking
+from graphfold.files.text import unpacking, weights_of_words
 from graphfold.graphs import EdgeTable, Graph
 from graphfold.graphs.labels import missing_labels
+from graphfold.graphs.sources import missing_weights
 
 #: bytes of a text file that a worker reads at once
 BLOCK = 2**25
@@ -47,9 +48,9 @@ def read_graph_for_parts(
     else:
         place = existing(path, GRAPHS)
     if place.suffix == ".parquet":
-        return EdgeTable(_of_parquet(place, few, n, asked))
+        return EdgeTable(_of_parquet(place, few, n, asked), duplicates=asked.duplicates)
     if place.suffix in TEXT:
-        return EdgeTable(_of_text(place, few, n, asked))
+        return EdgeTable(_of_text(place, few, n, asked), duplicates=asked.duplicates)
     return read_graph(path, few, n, complete=False, asked=asked)
 
 
@@ -124,10 +125,13 @@ def _edges(table: Any, few: Array | None, n: int, place: Place, dropna: bool) ->
     """Ends that are named as the rows are, and weights that are numbers."""
     columns = [np.asarray(table[name]) for name in table]
     missing = missing_labels(columns[0]) | missing_labels(columns[1])
+    if len(columns) > 2:
+        columns[2] = _weights(columns[2], place)
+        missing |= missing_weights(*columns)
     if missing.any() and not dropna:
         raise FileError(
-            f"{place} must have a source and a target for every edge; some have none: "
-            "fill them in, or drop these edges with --dropna"
+            f"{place} must have a source, a target and a weight for every edge; some "
+            "have not: fill them in, or drop these edges with --dropna"
         )
     columns = [column[~missing] for column in columns] if missing.any() else columns
     ends = [ends_like(few, end, place) for end in columns[:2]]
@@ -135,7 +139,7 @@ def _edges(table: Any, few: Array | None, n: int, place: Place, dropna: bool) ->
         refuse_outside(ends, n, place)
     found = dict(zip(_NAMES, ends, strict=False))
     if len(columns) > 2:
-        found["weight"] = _weights(columns[2], place)
+        found["weight"] = columns[2]
     return pd.DataFrame(found)
 
 
@@ -143,6 +147,9 @@ def _weights(column: Array, place: Place) -> Array:
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):
+        weights = weights_of_words(column)
+        if weights is not None:
+            return weights
         wrong = [cell for cell in column.tolist() if not _is_number(cell)]
         raise FileError(
             f"{place} must have numbers as weights; got {some_of(wrong, 3)}"

@@ -41,7 +41,7 @@ from graphfold.graphs.edge_columns import (
     warn_of_ignored,
 )
 from graphfold.graphs.labels import LabelIndex, as_labels, missing_labels
-from graphfold.graphs.sources import without_missing
+from graphfold.graphs.sources import missing_weights, numbers, without_missing
 
 #: bytes that reading an edge takes, between rows known by number and by name
 _EDGE, _NAMED_EDGE = 100, 600
@@ -58,6 +58,7 @@ class Asked(NamedTuple):
     dropna: bool = False
     #: edges name rows by line, whatever columns the data have
     by_line: bool = False
+    duplicates: str = "once"
 
 
 AS_FOUND = Asked()
@@ -144,11 +145,11 @@ def ends_like(labels: Array | None, ends: Any, where: Any) -> Array:
 
 def _row_numbers(found: Array) -> Array:
     with np.errstate(invalid="ignore"):
-        numbers = np.asarray(found).astype(np.float64)
-        if (numbers % 1 != 0).any():
+        counted = np.asarray(found).astype(np.float64)
+        if (counted % 1 != 0).any():
             raise ValueError("not a number, or no whole one")
     # what is no row by far stays one that there is none of
-    return np.clip(numbers, -(2.0**53), 2.0**53).astype(np.int64)
+    return np.clip(counted, -(2.0**53), 2.0**53).astype(np.int64)
 
 
 def strangers(labels: Array, ends: list[Array]) -> tuple[Array, Array]:
@@ -190,7 +191,8 @@ def _from_matrix(matrix: Any, rows: _Rows, where: Any, size: int) -> Graph:
     shape, n = tuple(getattr(matrix, "shape", ())), rows.n
     if shape == (n, n):
         labels = rows.labels if rows.complete else None  # else by position
-        return Graph(sp.csr_array(matrix), nodes=labels)
+        rule = rows.asked.duplicates
+        return Graph(sp.csr_array(matrix), nodes=labels, duplicates=rule)
     if len(shape) == 2 and shape[1] in (2, 3):
         _refuse_many_edges(shape[0], rows, size)
         edges = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
@@ -220,7 +222,8 @@ def _of_annotated(place: Place, rows: _Rows) -> Graph:
     if rows.labels is None:
         return _from_matrix(matrix, rows, place, adata.size)
     own = adata.obs_names
-    graph = Graph(sp.csr_array(matrix), nodes=own)
+    rule = rows.asked.duplicates
+    graph = Graph(sp.csr_array(matrix), nodes=own, duplicates=rule)
     edges = sp.triu(graph.to_scipy()).tocoo()
     ends = own[edges.row], own[edges.col]
     return _from_ends(*ends, edges.data, rows, place)
@@ -229,8 +232,9 @@ def _of_annotated(place: Place, rows: _Rows) -> Graph:
 def _of_graphml(place: Place, rows: _Rows) -> Graph:
     networkx = optional("networkx", "graphs", "graphml files")
     graphml.check_xml(place.path)
-    weight = rows.asked.weight
-    graph = Graph(networkx.read_graphml(place.path), weight=weight)
+    weight, rule = rows.asked.weight, rows.asked.duplicates
+    found = networkx.read_graphml(place.path)
+    graph = Graph(found, weight=weight, duplicates=rule)
     edges = sp.triu(graph.to_scipy()).tocoo()
     size = place.path.stat().st_size
     refuse_wide(len(edges.row) * graph.nodes.dtype.itemsize, size, place)
@@ -248,8 +252,16 @@ def _of_parquet(place: Place, asked: Asked) -> tuple[Any, Any, Any]:
 def _of_text(place: Place, asked: Asked) -> tuple[Any, Any, Any]:
     named, width, (source, target, weight) = layout_of_text(place, asked)
     words = [i for i in range(width) if i != weight]
-    sheet = text.read_sheet(place, width, header=named, words=words)
-    weights = None if weight is None else sheet.numbers[:, 0]
+    try:
+        sheet = text.read_sheet(place, width, header=named, words=words)
+        weights = None if weight is None else sheet.numbers[:, 0]
+    except FileError:
+        if weight is None:
+            raise
+        sheet = text.read_sheet(place, width, header=named, words=range(width))
+        weights = text.weights_of_words(sheet.words[weight])
+        if weights is None or not np.isnan(weights).any():
+            raise  # a missing weight has its own rule, all else is an error
     return sheet.words[source], sheet.words[target], weights
 
 
@@ -294,39 +306,44 @@ def columns_of_edges(
 def without_missing_ends(
     ends: list[Any], weights: Any, dropna: bool, where: Any
 ) -> tuple[list[Array], Any]:
-    """Edges that have both ends; the others are refused, or dropped if asked."""
+    """Edges with two ends and a weight; others are refused, or dropped if asked."""
     listed = [np.asarray(end) for end in ends]
     missing = missing_labels(listed[0]) | missing_labels(listed[1])
+    if weights is not None:
+        weights = numbers(weights)
+        missing |= missing_weights(listed[0], listed[1], weights)
     if not missing.any():
         return listed, weights
     rows = np.flatnonzero(missing)
     if not dropna:
         raise FileError(
-            f"{where} must have a source and a target for every edge; {len(rows)} of "
-            f"{len(missing)} edges have none, the first is edge {rows[0] + 1}: fill "
-            "them in, or drop these edges with --dropna"
+            f"{where} must have a source, a target and a weight for every edge; one of "
+            f"them is missing in {len(rows)} of {len(missing)} edges, the first is "
+            f"edge {rows[0] + 1}: fill them in, or drop these edges with --dropna"
         )
     warn(
-        f"{len(rows)} of {len(missing)} edges of {where} were dropped: an end is "
-        "missing",
+        f"{len(rows)} of {len(missing)} edges of {where} were dropped: an end or the "
+        "weight is missing",
         DroppedEdgesWarning,
     )
     kept = [without_missing(end[~missing]) for end in listed]
-    return kept, None if weights is None else np.asarray(weights)[~missing]
+    return kept, None if weights is None else weights[~missing]
 
 
 def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) -> Graph:
     labels, n = rows.labels, rows.n
-    dropna = rows.asked.dropna
+    dropna, rule = rows.asked.dropna, rows.asked.duplicates
     given, weights = without_missing_ends([tails, heads], weights, dropna, where)
     ends = [ends_like(labels, end, where) for end in given]
+    pair = ends[0], ends[1]
     if labels is None:
         if not rows.asked.by_line:
             refuse_names_among(rows.table, np.concatenate(ends), where)
         refuse_outside(ends, n, where)
-        return Graph.from_edges(ends[0], ends[1], weights, nodes=np.arange(n))
+        positions = np.arange(n)
+        return Graph.from_edges(*pair, weights, nodes=positions, duplicates=rule)
     if not rows.complete:
-        return Graph.from_edges(ends[0], ends[1], weights)
+        return Graph.from_edges(*pair, weights, duplicates=rule)
     outside, lost = strangers(labels, ends)
     if outside.all():
         raise FileError(
@@ -336,7 +353,7 @@ def _from_ends(tails: Any, heads: Any, weights: Any, rows: _Rows, where: Any) ->
     if outside.any():
         warn_of_strangers("edges", lost, int(outside.sum()), where)
     nodes = np.union1d(labels, np.concatenate(ends))
-    return Graph.from_edges(ends[0], ends[1], weights, nodes=nodes)
+    return Graph.from_edges(*pair, weights, nodes=nodes, duplicates=rule)
 
 
 def refuse_names_among(table: Table | None, ends: Array, where: Any) -> None:

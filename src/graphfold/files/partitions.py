@@ -134,8 +134,7 @@ def _of_parquet(place: Place, aside: Sequence[str], ids: str | None) -> Parts:
             found = pieces[0].first(name, 1).tolist()
             raise FileError(
                 f"{place} must hold numbers, but for a first column of names; column "
-                f"{name!r} has {found[0]!r}: a column of classes or names can be left "
-                "out with --label-column"
+                f"{name!r} has {found[0]!r}: {text.remedy_for_words(name)}"
             )
     narrow = columns.narrow.issuperset(kept)
     dtype = np.dtype(np.float32 if narrow else np.float64)

@@ -171,8 +171,7 @@ def _of_parquet(
         if name not in extra and row[i] == "x":
             raise FileError(
                 f"{place} must hold numbers, but for a first column of names; column "
-                f"{name!r} has {frame[name].iloc[0]!r}: a column of classes or names "
-                "can be left out with --label-column"
+                f"{name!r} has {frame[name].iloc[0]!r}: {text.remedy_for_words(name)}"
             )
     kept = [name for name in names if name not in extra]
     labels = None if labels is None else as_labels(labels)

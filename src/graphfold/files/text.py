@@ -123,6 +123,14 @@ def typed(cells: Any) -> Array:
     return numbers.astype(np.int64) if whole else numbers
 
 
+def weights_of_words(cells: Any) -> Array | None:
+    """Words as numbers, NaN where they are missing; None if some are neither."""
+    words = [str(cell).strip() for cell in np.asarray(cells).tolist()]
+    if not all(word in MISSING or is_number(word) for word in words):
+        return None
+    return np.array([np.nan if word in MISSING else float(word) for word in words])
+
+
 def are_whole(numbers: Array) -> bool:
     """Whether all numbers are whole, and small enough for it to mean something."""
     small = np.abs(numbers) < 2**53
@@ -231,13 +239,20 @@ def _number(place: Place, cell: str, line: int, column: str) -> float:
     if not is_number(cell):
         raise FileError(
             f"{place} must hold numbers, but for a first column of names; {where} "
-            f"has {shown(cell)}: a column of classes or names can be left out with "
-            "--label-column"
+            f"has {shown(cell)}: {remedy_for_words(column)}"
         )
     number = float(cell)
     if not math.isfinite(number):
         raise FileError(f"{place} must hold finite numbers; {where} has {shown(cell)}")
     return number
+
+
+def remedy_for_words(column: str) -> str:
+    """What can be done with a column of the data that does not hold numbers."""
+    return (
+        f"say --id-column {column} if it names the rows, or --label-column {column} if "
+        "it holds classes or is to be left out"
+    )
 
 
 # -- lines ----------------------------------------------------------------------------

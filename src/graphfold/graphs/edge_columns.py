@@ -102,9 +102,11 @@ def warn_of_ignored(
     columns: EdgeColumns, where: str = "", spelling: Spelling = PYTHON
 ) -> None:
     """Say which columns are not used, and how to use one of them."""
-    if not columns.ignored:
+    # a saved index counts rows: nobody means it as a weight
+    ignored = [repr(name) for name in columns.ignored if not _is_index(name)]
+    if not ignored:
         return
-    names = some_of(_texts(columns.ignored), 8)
+    names = some_of(ignored, 8)
     used = (
         "every edge has weight 1"
         if columns.weight is None
@@ -166,8 +168,8 @@ def _ends_by_name(listed: list[Any], spelling: Spelling) -> tuple[Any, Any] | No
 def _only_two(listed: list[Any], weight: Any) -> tuple[Any, Any] | None:
     """The ends of a table with no other columns, but perhaps a weight.
 
-    A table without names at all (0, 1, 2 of pandas, column_1, ... of polars) is source,
-    target and weight in this order, as an array is.
+    A table without names at all (0, 1, 2 of pandas, column_0 or column_1, ... of
+    polars) is source, target and weight in this order, as an array is.
     """
     given = weight is not None and weight is not False
     if len(listed) == 2 and not given:
@@ -212,8 +214,11 @@ def _is_index(name: Any) -> bool:
 
 
 def _has_no_names(listed: list[Any]) -> bool:
+    """Whether columns are only counted: polars counts from 0 or 1, pandas from 0."""
     count = range(len(listed))
-    return listed == [*count] or listed == [f"column_{i + 1}" for i in count]
+    return listed == [*count] or any(
+        listed == [f"column_{i + first}" for i in count] for first in (0, 1)
+    )
 
 
 def _plain(name: Any) -> str:

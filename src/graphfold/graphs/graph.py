@@ -45,8 +45,9 @@ class Graph:
         columns and numeric attributes are not used, and an ``IgnoredColumnsWarning``
         names them unless ``weight`` is given.
     dropna : bool, default=False
-        Drop edges with a missing end or weight (NaN, None, NA, an empty text), with a
-        ``DroppedEdgesWarning``. By default they are refused.
+        Drop edges with a missing end or weight (NaN, None, NA, an empty or blank
+        text), with a ``DroppedEdgesWarning``. By default they are refused. For lists
+        and tables of edges: NaN in a matrix or a square table is always refused.
     duplicates : {"once", "sum"}, default="once"
         What an edge means that is listed several times, in one direction or in both:
         one edge with the largest of the weights listed, or the sum of them.
@@ -267,6 +268,13 @@ class Graph:
         positions = self.find(wanted)
         if (positions < 0).any():
             missing = wanted[positions < 0]
+            if not self.has_labels:
+                raise LabelError(
+                    f"the nodes of the graph have no labels, only positions 0 to "
+                    f"{self.n_nodes - 1}, and {check.some_of(missing)} "
+                    f"{'is' if len(missing) == 1 else 'are'} not among them: name them "
+                    "in the order of the matrix with Graph(matrix, nodes=node_ids)"
+                )
             raise LabelError(
                 f"{len(missing)} of {len(wanted)} labels are not nodes of the graph: "
                 f"{check.some_of(missing)}; the graph has labels such as "

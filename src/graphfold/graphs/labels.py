@@ -67,7 +67,7 @@ def _refuse_odd_texts(listed: list[str]) -> None:
 
 
 def missing_labels(labels: Array) -> Array:
-    """Which labels are missing: NaN, None, NA, NaT, or an empty text."""
+    """Which labels are missing: NaN, None, NA, NaT, an empty or blank text."""
     kind = labels.dtype.kind
     if kind in "iub":
         return np.zeros(len(labels), dtype=bool)
@@ -76,12 +76,12 @@ def missing_labels(labels: Array) -> Array:
     if kind in "mM":
         return np.isnat(labels)
     if kind in "US":
-        return np.asarray(labels == labels.dtype.type())
+        return np.asarray((labels == labels.dtype.type()) | np.char.isspace(labels))
     return np.fromiter(map(_is_missing, labels.tolist()), dtype=bool, count=len(labels))
 
 
 def _is_missing(label: Any) -> bool:
-    if label is None or (isinstance(label, str) and not label):
+    if label is None or (isinstance(label, str) and not label.strip()):
         return True
     # NA and NaT of pandas are known by name: pandas itself may not be installed
     return type(label).__name__ in ("NAType", "NaTType") or (

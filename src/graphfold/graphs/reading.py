@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
-from graphfold.check import no_tensor, some_of
+from graphfold.check import no_tensor, shown, some_of
 from graphfold.errors import GraphError, IgnoredColumnsWarning, warn
 from graphfold.graphs.edge_columns import (
     edge_columns,
@@ -23,9 +23,13 @@ from graphfold.graphs.sources import (
     as_weights,
     from_edges,
     from_matrix,
+    is_edge,
     numbers,
     whole_numbers,
 )
+
+#: a table without names that has more columns is no list of edges
+_SMALL = 8
 
 
 class Columns(NamedTuple):
@@ -60,7 +64,13 @@ def read_source(source: Any, nodes: Any, rules: Rules, columns: Columns) -> Adja
         source = np.asarray(no_tensor("graph", source))
     if isinstance(source, np.ndarray) and source.ndim == 2:
         return _from_array(source, given, rules)
-    if isinstance(source, list | tuple) and all(len(edge) in (2, 3) for edge in source):
+    if isinstance(source, list | tuple):
+        if not all(is_edge(edge) for edge in source):
+            wrong = next(edge for edge in source if not is_edge(edge))
+            raise GraphError(
+                "a list of edges must hold (node, node) or (node, node, weight); got "
+                f"{shown(wrong)}"
+            )
         return _from_edge_list(source, given, rules)
     raise _not_a_graph(source)
 
@@ -104,14 +114,21 @@ def _from_array(array: Array, nodes: Array | None, rules: Rules) -> Adjacency:
     raise _not_a_graph(array)
 
 
-def _refuse_ambiguous(array: Array) -> None:
-    """A small array may be a matrix, an edge a row, or an edge a column."""
+def _refuse_ambiguous(array: Array, widest: int = 3) -> None:
+    """A small array may be a matrix, an edge a row, or an edge a column.
+
+    A list of edges has at most ``widest`` columns, and whole numbers in two of them.
+    """
     if array.shape == (2, 3) and array.dtype.kind in "iu":
         raise GraphError(
             "graph of shape (2, 3) could be 2 edges with weights or 3 edges of an "
             "edge_index: use Graph.from_edges or Graph.from_edge_index"
         )
-    if array.shape in ((2, 2), (3, 3)) and not _is_plain(array):
+    n = len(array)
+    square = array.shape == (n, n) and 2 <= n <= widest
+    if n > 3 and square:  # rows and columns of an array of this size are always nodes
+        square = bool((array[:, :2] % 1 == 0).all())
+    if square and not _is_plain(array):
         raise GraphError(
             f"graph of shape {array.shape} could be a matrix or "
             f"{len(array)} edges: pass a SciPy sparse matrix, or Graph.from_edges"
@@ -158,18 +175,19 @@ def _square(table: Any, listed: list[Any], columns: Columns) -> Array | None:
     index = getattr(table, "index", None)
     names = [] if index is None or callable(index) else list(index)
     values = _as_matrix(table)
+    if names != listed and has_known_ends(listed):
+        return None  # unless rows have the same names, these are the ends of edges
     if names == listed:
         if values is None:
             raise GraphError(
                 "a square table with equal index and columns must hold numbers"
             )
         if names == [*range(len(names))]:
-            _refuse_ambiguous(values)  # neither rows nor columns have names
+            _refuse_ambiguous(values, _SMALL)  # neither rows nor columns have names
         return values
     if len(set(names)) == len(names) and set(names) == set(listed):
         return _as_matrix(table[names])
-    edges = columns.weight is not None or has_known_ends(listed)
-    if values is None or (edges and not _is_plain(values)):
+    if values is None or (columns.weight is not None and not _is_plain(values)):
         return None
     raise GraphError(
         f"a table of shape {table.shape} whose columns are not named as its rows could "
@@ -204,7 +222,8 @@ def _from_networkx(
     graph: Any, nodes: Array | None, rules: Rules, weight: Any
 ) -> Adjacency:
     labels = as_labels(list(graph.nodes)) if nodes is None else nodes
-    listed = list(graph.edges(data=weight or "weight", default=None))
+    name = "weight" if weight is None or weight is False else weight
+    listed = list(graph.edges(data=name, default=None))
     tails, heads = [edge[0] for edge in listed], [edge[1] for edge in listed]
     weights = None
     if weight is not False:

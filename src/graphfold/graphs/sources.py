@@ -8,6 +8,7 @@ a table and two edges of a directed graph mean the same.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,7 +126,7 @@ def warn_of_duplicates(count: int, example: str = "") -> None:
         warn(
             f"{count} edge{' is' if count == 1 else 's are'} listed several times, or "
             f"in both directions, with different weights{example}: the largest weight "
-            'counts, duplicates="sum" adds them',
+            'counts, duplicates="sum" (--duplicates sum at the command line) adds them',
             DuplicateEdgesWarning,
         )
 
@@ -176,16 +177,19 @@ def _complete(
             f"{len(tails)}, {len(heads)} and {len(values)}"
         )
     missing = missing_labels(tails) | missing_labels(heads)
+    part = "an end" if missing.any() else "the weight"
     if dropna:
         missing |= np.isnan(values)
+    elif part == "the weight":
+        missing = missing_weights(tails, heads, values)
     if not missing.any():
         return tails, heads, values
     if not dropna:
         rows = np.flatnonzero(missing)
         raise GraphError(
-            f"every edge must have two ends; an end is missing in {len(rows)} of "
-            f"{len(missing)} edges, in rows {some_of(rows.tolist())} counted from 0: "
-            "fill them in, or drop these edges with dropna=True"
+            f"every edge must have two ends and a weight; {part} is missing in "
+            f"{len(rows)} of {len(missing)} edges, in rows {some_of(rows.tolist())} "
+            "counted from 0: fill them in, or drop these edges with dropna=True"
         )
     warn(
         f"{int(missing.sum())} of {len(missing)} edges were dropped: an end or the "
@@ -197,6 +201,20 @@ def _complete(
         without_missing(heads[~missing]),
         values[~missing],
     )
+
+
+def missing_weights(tails: Array, heads: Array, values: Array) -> Array:
+    """Which edges have no weight; loops are dropped and need none."""
+    missing = np.isnan(values)
+    if missing.any():
+        missing[missing] = np.asarray(tails[missing] != heads[missing], dtype=bool)
+    return missing
+
+
+def is_edge(edge: Any) -> bool:
+    """Whether an entry of a list can be (node, node) or (node, node, weight)."""
+    odd = isinstance(edge, str | bytes | Mapping | Set)
+    return not odd and hasattr(edge, "__len__") and len(edge) in (2, 3)
 
 
 def without_missing(ends: Array) -> Array:
@@ -281,17 +299,28 @@ def whole_numbers(ends: Array) -> Array:
 
 
 def numbers(weights: Any) -> Array:
-    """Weights of edges as an array of floats."""
+    """Weights of edges as an array of floats, NaN where they are missing."""
     weights = no_tensor("edge weights", weights)
     kind = getattr(getattr(weights, "dtype", None), "kind", "f")
     try:
         if kind in "mM":
             raise TypeError("a date is not a weight")
-        return np.asarray(weights, dtype=np.float64)
+        return _as_floats(weights)
     except (TypeError, ValueError):
         raise GraphError(
             f"edge weights must be numbers; got {some_of(list(weights), 3)}"
         ) from None
+
+
+def _as_floats(weights: Any) -> Array:
+    """NumPy's reading, and NaN for the NA of pandas and for empty texts."""
+    try:
+        return np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(weights, dtype=object)
+        if values.ndim == 1:
+            values[missing_labels(values)] = np.nan
+        return values.astype(np.float64)
 
 
 def _usable(values: Array, negative: str, listed: int = 1) -> Array:

@@ -92,7 +92,7 @@ def memory_bytes(name: str, value: Any) -> int | None:
 
 def some_of(values: Collection[Any], limit: int = 5) -> str:
     """The first few values, for use in a message."""
-    listed = ", ".join(_plain(str(value)) for value in list(values)[:limit])
+    listed = ", ".join(plain(str(value)) for value in list(values)[:limit])
     return listed + (", ..." if len(values) > limit else "")
 
 
@@ -101,7 +101,7 @@ def shown(value: Any) -> str:
     return _short(repr(value))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text that came from elsewhere: short, and nothing that moves a cursor."""
     return _short(text if text.isprintable() else repr(text))
 

@@ -111,7 +111,7 @@ CASES = {
         lambda: GraphKernelPCA(graph=Graph(np.ones((30, 30)))).fit(
             X, node_ids=np.arange(30) + 5
         ),
-        "5 of 30 labels are not nodes",
+        "the nodes of the graph have no labels",
     ),
 }
 

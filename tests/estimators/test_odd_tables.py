@@ -5,7 +5,6 @@ import pathlib
 
 import anndata
 import igraph
-import mudata
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -78,7 +77,9 @@ OBJECTS = {
     "tuple of objects": (lambda: (SlowGraph(),), "a tuple that holds a graph"),
     "AnnData": (lambda: anndata.AnnData(np.ones((5, 3))), r'\.obsm\["X_pca"\]'),
     "MuData": (
-        lambda: mudata.MuData({"rna": anndata.AnnData(np.ones((5, 3)))}),
+        lambda: pytest.importorskip("mudata").MuData(
+            {"rna": anndata.AnnData(np.ones((5, 3)))}
+        ),
         r'a MuData: .*\.mod\["rna"\]',
     ),
     "networkx": (lambda: nx.path_graph(4), "a graph .*pass it as graph="),

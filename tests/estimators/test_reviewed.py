@@ -209,7 +209,7 @@ def test_names_of_graphs_may_be_numbers(X, ring, noise):
     graph = {1: ring, 2: noise}
     model = GraphKernelPCA(2, graph=graph, response={1: responses.Diffusion(2.0)})
     assert "1: r(L)" in model.fit(X).formula_
-    with pytest.raises(GraphError, match="graph '0' must be something Graph takes"):
+    with pytest.raises(GraphError, match="graph '0': a list of edges must hold"):
         GraphKernelPCA(2, graph={0: [1, 2], 1: [2]}).fit(X)
     with pytest.raises(GraphfoldError, match="graph_strength must be a number"):
         GraphKernelPCA(2, graph=ring, graph_strength=np.array([1.0, 2.0])).fit(X)

@@ -74,7 +74,7 @@ def X(points):
 def matrix(rng):
     """A graph that is not made from X, without labels."""
     ring = sp.diags_array([np.ones(N - 1), [1.0]], offsets=[1, N - 1], shape=(N, N))
-    chords = sp.random_array((N, N), density=0.03, rng=rng) > 0
+    chords = sp.csr_array(rng.random((N, N)) < 0.03)
     return sp.csr_array(((ring + chords + (ring + chords).T) > 0).astype(float))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from graphfold.allowance import TIMES, most_for
 from graphfold.archives import DEFLATE
 from graphfold.arrays import Array
-from graphfold.check import shown
+from graphfold.check import plain, shown
 from graphfold.errors import FileError
 from graphfold.files.names import as_words
 from graphfold.files.paths import TEXT, Place
@@ -249,8 +249,9 @@ def _number(place: Place, cell: str, line: int, column: str) -> float:
 
 def remedy_for_words(column: str) -> str:
     """What can be done with a column of the data that does not hold numbers."""
+    name = plain(column)
     return (
-        f"say --id-column {column} if it names the rows, or --label-column {column} if "
+        f"say --id-column {name} if it names the rows, or --label-column {name} if "
         "it holds classes or is to be left out"
     )
 

@@ -222,8 +222,8 @@ def _from_networkx(
     graph: Any, nodes: Array | None, rules: Rules, weight: Any
 ) -> Adjacency:
     labels = as_labels(list(graph.nodes)) if nodes is None else nodes
-    name = "weight" if weight is None or weight is False else weight
-    listed = list(graph.edges(data=name, default=None))
+    attribute = "weight" if weight is None or weight is False else weight
+    listed = list(graph.edges(data=attribute, default=None))
     tails, heads = [edge[0] for edge in listed], [edge[1] for edge in listed]
     weights = None
     if weight is not False:

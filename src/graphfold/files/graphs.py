@@ -379,8 +379,9 @@ def may_be_names(where: Any, name: str) -> FileError:
     """The error for edges by number beside a column that may hold names of rows."""
     return FileError(
         f"{where} names rows by number, and column {shown(name)} of the data has "
-        f"different whole numbers that may be their names: say --id-column {plain(name)} "
-        "if they are, or --id-column none if rows are named by line, 0, 1, 2, ..."
+        "different whole numbers that may be their names: say --id-column "
+        f"{plain(name)} if they are, or --id-column none if rows are named by line, 0, "
+        "1, 2, ..."
     )
 
 

@@ -17,6 +17,7 @@ from graphfold.cli import main
 from graphfold.experiments import Measured, Scope, runner
 from graphfold.experiments.protocol import Experiment, Notes
 from graphfold.files import read_table, write_table
+from graphfold.files.annotated import open_annotated
 from graphfold.files.paths import Place
 from graphfold.files.tables import Table
 
@@ -68,9 +69,10 @@ def _annotated(folder, kind):
 
     adata = anndata.AnnData(ROWS.copy())
     source = Path(folder, "source.h5ad")
-    if kind == "annotated.h5ad" and not source.exists():
+    if not source.exists():
         adata.write_h5ad(source)
-    return Table(ROWS, None, None, {}, Place(source, ".h5ad"), adata)
+    place = Place(source, ".h5ad")
+    return Table(ROWS, None, None, {}, place, open_annotated(place))
 
 
 def read_one(kind, folder):

@@ -41,8 +41,9 @@ def test_fits_in_threads_give_the_answers_of_fits_one_by_one():
     assert len(found) == len(jobs)
     for name, answers in found:
         for one, other in zip(answers, serial[name], strict=True):
-            # landmarks are refined in single precision, to 1e-5
-            tolerance = 1e-5 if "landmarks" in name else TOLERANCE
+            # sums of landmark features are in single precision, and one thread of
+            # BLAS rounds them otherwise than two
+            tolerance = 1e-6 if "landmarks" in name else TOLERANCE
             assert_allclose(one, other, atol=tolerance * np.abs(other).max())
         same = all(map(np.array_equal, answers, serial[name]))
         tried("faults", "fits in eight threads", "same bits" if same else "same answer")

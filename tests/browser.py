@@ -68,11 +68,6 @@ class Page:
     def __getattr__(self, name):
         return getattr(self.page, name)
 
-    @property
-    def ready_after(self):
-        """Milliseconds from opening the file to a map that answers."""
-        return int(self.page.evaluate("document.documentElement.dataset.ready"))
-
     def settle(self):
         """Wait for what was asked to be drawn."""
         frames = "async () => { for (let k = 0; k < 4; k += 1) "

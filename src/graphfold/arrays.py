@@ -132,6 +132,9 @@ MOST_PASSES = 4
 ORTHOGONAL = 0.999
 #: numbers of a strip that stays in the cache
 STRIP = 2**15
+#: when rows are looked for among others, so many columns are compared first: those of
+#: the widest range among so many rows
+FEW_COLUMNS, FEW_ROWS = 16, 256
 #: up to this size LAPACK's threads wait for each other more than they work
 SMALL_MATRIX = 300
 
@@ -309,10 +312,29 @@ def matching_rows(X: Any, reference: Any) -> tuple[Array, Array]:
 
     Ties are broken as in :func:`matching_fingerprints`.
     """
-    asked, known = row_fingerprints(X), row_fingerprints(reference)
+    asked, known = _fingerprints_of_both(X, reference)
     found, repeated = matching_fingerprints(asked, known)
-    equal = rows_equal(X, reference, np.maximum(found, 0)) & (found >= 0)
-    return np.where(equal, found, -1), repeated & equal
+    rows = np.flatnonzero(found >= 0)
+    # two rows may share a fingerprint
+    differ = rows[~rows_equal(X[rows], reference, found[rows])]
+    found[differ], repeated[differ] = -1, False
+    return found, repeated
+
+
+def _fingerprints_of_both(X: Any, reference: Any) -> tuple[Array, Array]:
+    """Fingerprints of two tables, of a few columns where these show that rows differ.
+
+    Most rows of a transform are new, and the few columns are read much sooner.
+    """
+    if sp.issparse(X) or sp.issparse(reference) or X.shape[1] <= 2 * FEW_COLUMNS:
+        return row_fingerprints(X), row_fingerprints(reference)
+    telling = np.argsort(np.ptp(reference[:FEW_ROWS], axis=0))[-FEW_COLUMNS:]
+    asked = row_fingerprints(X[:, telling])
+    known = row_fingerprints(reference[:, telling])
+    shared, sharing = np.isin(asked, known), np.isin(known, asked)
+    asked[shared] = row_fingerprints(X[shared])
+    known[sharing] = row_fingerprints(reference[sharing])
+    return asked, known
 
 
 def matching_fingerprints(asked: Array, known: Array) -> tuple[Array, Array]:
@@ -355,6 +377,8 @@ def rows_equal(X: Any, reference: Any, rows: Array, rtol: float = 0.0) -> Array:
     if sp.issparse(X) or sp.issparse(other):
         gap = abs(sp.csr_array(X) - sp.csr_array(other)).max(axis=1).toarray().ravel()
         size = abs(sp.csr_array(other)).max(axis=1).toarray().ravel()
+    elif rtol == 0:
+        return np.asarray((X == other).all(axis=1))
     else:
         gap = np.abs(X - other).max(axis=1, initial=0.0)
         size = np.abs(other).max(axis=1, initial=0.0)

@@ -378,7 +378,7 @@ def rows_equal(X: Any, reference: Any, rows: Array, rtol: float = 0.0) -> Array:
         gap = abs(sp.csr_array(X) - sp.csr_array(other)).max(axis=1).toarray().ravel()
         size = abs(sp.csr_array(other)).max(axis=1).toarray().ravel()
     elif rtol == 0:
-        return np.asarray((X == other).all(axis=1))
+        return np.asarray((other == X).all(axis=1))
     else:
         gap = np.abs(X - other).max(axis=1, initial=0.0)
         size = np.abs(other).max(axis=1, initial=0.0)

@@ -87,14 +87,14 @@ def edge_table(edges, npartitions=3, seed=0):
     return dd.from_pandas(mixed.reset_index(drop=True), npartitions=npartitions)
 
 
-def in_memory(X, graph, **settings):
+def in_memory(X, graph, node_ids=None, **settings):
     how = {"landmarks": 60, "refine": False} | settings
-    return GraphKernelPCA(3, graph=graph, **how).fit(X)
+    return GraphKernelPCA(3, graph=graph, **how).fit(X, node_ids=node_ids)
 
 
-def on_workers(X, graph, **settings):
+def on_workers(X, graph, node_ids=None, **settings):
     how = {"landmarks": 60} | settings
-    return GraphKernelPCA(3, graph=graph, **how).fit(X)
+    return GraphKernelPCA(3, graph=graph, **how).fit(X, node_ids=node_ids)
 
 
 def largest_gap(one, other):

@@ -85,11 +85,39 @@ def test_edges_may_be_given(pair):
     assert largest_gap(other.transform(row, edges=turned), expected) < 1e-6
 
 
+def test_listed_edges_of_unknown_rows_are_refused(pair):
+    row = FRAME.loc[["row 550"]]
+    for model in pair:
+        with pytest.raises(LabelError, match=r"'row 9999'\) does not join such rows"):
+            model.transform(row, edges=[("row 550", "row 3"), ("row 550", "row 9999")])
+
+
 def test_a_row_that_has_changed_is_refused(pair):
     _, other = pair
     changed = pd.concat([NEW, OLD[:1] + 1.0])
     with pytest.raises(LabelError, match="but other features"):
         other.transform(changed)
+
+
+def test_positions_of_listed_edges_must_be_those_of_rows():
+    other = on_workers(chunked(X, (300, 300)), PLAIN)
+    with pytest.raises(LabelError, match=r"\(0, 600\) does not join such rows"):
+        other.transform(X[:2], edges=[(0, 3), (0, 600)])
+
+
+def test_node_ids_are_positions_of_a_graph_without_labels():
+    shuffled = np.random.default_rng(3).permutation(len(X))
+    one = in_memory(X[shuffled], PLAIN, node_ids=shuffled)
+    other = on_workers(chunked(X[shuffled], (300, 300)), PLAIN, node_ids=shuffled)
+    assert largest_gap(other.embedding_, one.embedding_) < 1e-6
+    for wrong in (names(len(X)), shuffled + 1):
+        with pytest.raises(LabelError, match="only positions 0 to 599"):
+            on_workers(chunked(X, (300, 300)), PLAIN, node_ids=wrong)
+
+
+def test_every_row_is_a_node_of_a_graph():
+    with pytest.raises(LabelError, match="100 of 600 labels are not nodes"):
+        on_workers(of_dask(FRAME), GRAPH.subgraph(OLD.index))
 
 
 def test_each_row_is_placed_by_itself(pair):

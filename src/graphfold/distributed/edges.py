@@ -35,6 +35,8 @@ from graphfold.graphs.sources import missing_weights, without_missing
 MOST_BUCKETS = 256
 #: edges of a part, where they come from the client
 EDGES_AT_ONCE = 2**20
+#: labels of a block at most that a message may show
+SHOWN = 8
 
 Edges = tuple[Array, Array, Array]
 #: what pandas calls columns of objects that are numbers
@@ -46,7 +48,10 @@ def adjacency_of(
 ) -> Grid:
     """The adjacency matrix of the rows, in strips: the graph that they induce."""
     parts = edge_parts(source, sizes)
-    if labels is not None and not _by_position(source):
+    by_position = isinstance(source, EdgeTable) and source.is_matrix
+    if labels is not None and not by_position:
+        if isinstance(source, Graph):
+            _check_nodes(source, labels)
         parts = with_numbers(parts, labels)
     elif isinstance(source, Graph):
         _check_positions(source, sum(sizes))
@@ -73,13 +78,6 @@ def _rule(source: EdgeTable | Graph) -> str:
     return "once" if isinstance(source, Graph) else source.duplicates
 
 
-def _by_position(source: EdgeTable | Graph) -> bool:
-    """Whether ends are numbers of rows whatever labels there are."""
-    if isinstance(source, Graph):
-        return not source.has_labels
-    return source.is_matrix
-
-
 def _check_positions(graph: Graph, n: int) -> None:
     if graph.n_nodes != n:
         raise LabelError(
@@ -94,11 +92,25 @@ def _check_positions(graph: Graph, n: int) -> None:
         )
 
 
+def _check_nodes(graph: Graph, labels: Tall) -> None:
+    """Every row has to be a node, as it has to be in memory."""
+    found = values("labels", labels.tasks(_not_among, literal(graph.nodes)))
+    n_unknown = sum(count for count, _ in found)
+    if n_unknown:
+        some = np.concatenate([labels for count, labels in found if count])
+        raise graph.unknown_labels(some, n_unknown, labels.n)
+
+
+def _not_among(labels: Array, nodes: Array) -> tuple[int, Array]:
+    """How many labels are not nodes, and the first of them."""
+    unknown = np.flatnonzero(LabelIndex(nodes).find(as_labels(labels)) < 0)
+    return len(unknown), as_labels(labels)[unknown[:SHOWN]]
+
+
 def _parts_of_graph(graph: Graph) -> list[Any]:
     """Every edge once, by the labels of its ends, in parts that go with the tasks."""
     half = sp.triu(graph.to_scipy(), k=1, format="coo")
-    names = graph.nodes if graph.has_labels else np.arange(graph.n_nodes)
-    parts = []
+    names, parts = graph.nodes, []
     for start in range(0, max(half.nnz, 1), EDGES_AT_ONCE):
         some = slice(start, start + EDGES_AT_ONCE)
         edges = names[half.row[some]], names[half.col[some]], half.data[some]

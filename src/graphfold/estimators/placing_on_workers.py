@@ -35,10 +35,10 @@ from graphfold.estimators.missing_labels import (
     warn_of_new_rows,
     warn_of_repeated_rows,
 )
-from graphfold.estimators.rows import are_from_rows, edges_by_name
+from graphfold.estimators.rows import are_from_rows, edges_by_name, edges_of_list
 from graphfold.graphs import EdgeTable, Graph, GraphRecipe
 from graphfold.graphs.edge_table import is_edge_table
-from graphfold.graphs.labels import as_labels
+from graphfold.graphs.labels import Positions
 
 
 def transform_in_blocks(
@@ -201,10 +201,12 @@ def _given_edges(estimator: Any, edges: Any, blocks: Tall, labels: Tall | None) 
         ends = entries.row.astype(np.int64), entries.col.astype(np.int64)
         return _grid(estimator, [literal((*ends, entries.data.astype(float)))], blocks)
     else:
-        listed = list(edges)
-        weights = [float(edge[2]) if len(edge) > 2 else 1.0 for edge in listed]
-        tails, heads = (as_labels([edge[i] for edge in listed]) for i in (0, 1))
-        parts = [literal((tails, heads, np.array(weights)))]
+        n_fit = estimator._extension.V.shape[0]
+        own = Positions(blocks.n) if labels is None else _LabelsOnWorkers(labels)
+        other = Positions(n_fit) if fitted is None else _LabelsOnWorkers(fitted)
+        either = labels is not None and fitted is not None
+        listed = edges_of_list(list(edges), own, other, either_order=either)
+        return _grid(estimator, [literal(listed)], blocks)
     if labels is not None and fitted is not None:
         # an undirected edge may be given from either end
         return _grid(estimator, edges_from_labels(parts, labels, fitted), blocks)
@@ -213,6 +215,19 @@ def _given_edges(estimator: Any, edges: Any, blocks: Tall, labels: Tall | None) 
     if fitted is not None:
         parts = with_numbers(parts, fitted, ends=(1,))
     return _grid(estimator, parts, blocks)
+
+
+class _LabelsOnWorkers:
+    """Labels of rows that lie on workers, by which a few of them are found."""
+
+    def __init__(self, labels: Tall):
+        self._labels = labels
+
+    def find(self, asked: Array) -> Array:
+        """Number of each row asked for, -1 where there is none."""
+        one_block = Tall((literal(asked),), (len(asked),))
+        found = numbers_of_labels(one_block, self._labels)
+        return np.concatenate(values("edges", found.blocks))
 
 
 def _grid(estimator: Any, parts: list[Any], blocks: Tall, source: Any = None) -> Grid:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +36,7 @@ from graphfold.graphs.edge_columns import (
 )
 from graphfold.graphs.labels import (
     LabelIndex,
+    Positions,
     are_positions,
     as_labels,
     comparable,
@@ -305,38 +306,59 @@ class FitRows:
         return matrix
 
     def _matrix_from_list(self, edges: Any, n_rows: int, labels: Array | None) -> Any:
-        if not all(is_edge(edge) for edge in edges):
-            raise GraphError("edges must be pairs (row, node) or triples with a weight")
-        n_fit = self.n
-        own = LabelIndex(np.arange(n_rows) if labels is None else labels)
-        other = LabelIndex(np.arange(n_fit) if self.labels is None else self.labels)
-        ends = [as_labels([edge[i] for edge in edges]) for i in (0, 1)]
-        rows, columns = own.find(ends[0]), other.find(ends[1])
-        if self._order_is_free(own.labels, labels is None, other.labels):
-            turned = own.find(ends[1]), other.find(ends[0])
-            swap = ((rows < 0) | (columns < 0)) & (turned[0] >= 0) & (turned[1] >= 0)
-            rows = np.where(swap, turned[0], rows)
-            columns = np.where(swap, turned[1], columns)
-        lost = np.flatnonzero((rows < 0) | (columns < 0))
-        if len(lost):
-            raise LabelError(
-                "edges must be (row of X, row of the fit[, weight]), by "
-                f"{'position' if labels is None else 'label'} and by "
-                f"{'position' if self.labels is None else 'label'}; "
-                f"{edges[lost[0]]!r} does not join such rows"
-            )
-        weights = numbers([edge[2] if len(edge) == 3 else 1.0 for edge in edges])
-        return merge_edges(rows, columns, weights, (n_rows, n_fit), "once")
+        own = Positions(n_rows) if labels is None else LabelIndex(labels)
+        other = Positions(self.n) if self.labels is None else LabelIndex(self.labels)
+        either = self._order_is_free(labels)
+        listed = edges_of_list(edges, own, other, either_order=either)
+        return merge_edges(*listed, (n_rows, self.n), "once")
 
-    def _order_is_free(self, own: Array, counted: bool, other: Array) -> bool:
+    def _order_is_free(self, labels: Array | None) -> bool:
         """Whether an edge may be given from either end.
 
         Not where the same number can be a position on one side and a label, or another
         position, on the other: then only the order tells them apart.
         """
-        if not counted and self.labels is not None:
+        if labels is not None and self.labels is not None:
             return True
-        return not comparable(own, other)
+        position = np.empty(0, dtype=np.int64)
+        own = position if labels is None else labels
+        return not comparable(own, position if self.labels is None else self.labels)
+
+
+class Rows(Protocol):
+    """Rows that are known by label, or by position."""
+
+    def find(self, asked: Array) -> Array:
+        """Number of each row asked for, -1 where there is none."""
+
+
+def edges_of_list(
+    edges: Any, own: Rows, other: Rows, *, either_order: bool
+) -> tuple[Array, Array, Array]:
+    """Numbers of rows, of rows of the fit, and weights of (row, node[, weight]).
+
+    With ``either_order`` an edge may also be given as (node, row).
+    """
+    if not all(is_edge(edge) for edge in edges):
+        raise GraphError("edges must be pairs (row, node) or triples with a weight")
+    ends = [as_labels([edge[i] for edge in edges]) for i in (0, 1)]
+    rows, columns = own.find(ends[0]), other.find(ends[1])
+    if either_order:
+        turned = own.find(ends[1]), other.find(ends[0])
+        swap = ((rows < 0) | (columns < 0)) & (turned[0] >= 0) & (turned[1] >= 0)
+        rows = np.where(swap, turned[0], rows)
+        columns = np.where(swap, turned[1], columns)
+    lost = np.flatnonzero((rows < 0) | (columns < 0))
+    if len(lost):
+        kinds = [
+            "position" if isinstance(r, Positions) else "label" for r in (own, other)
+        ]
+        raise LabelError(
+            "edges must be (row of X, row of the fit[, weight]), by "
+            f"{kinds[0]} and by {kinds[1]}; {edges[lost[0]]!r} does not join such rows"
+        )
+    weights = numbers([edge[2] if len(edge) == 3 else 1.0 for edge in edges])
+    return rows, columns, weights
 
 
 def _edges_of_table(table: Any, shape: tuple[int, int]) -> Any:

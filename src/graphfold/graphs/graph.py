@@ -268,24 +268,28 @@ class Graph:
         positions = self.find(wanted)
         if (positions < 0).any():
             missing = wanted[positions < 0]
-            if not self.has_labels:
-                raise LabelError(
-                    f"the nodes of the graph have no labels, only positions 0 to "
-                    f"{self.n_nodes - 1}, and {check.some_of(missing)} "
-                    f"{'is' if len(missing) == 1 else 'are'} not among them: name them "
-                    "in the order of the matrix with Graph(matrix, nodes=node_ids)"
-                )
-            raise LabelError(
-                f"{len(missing)} of {len(wanted)} labels are not nodes of the graph: "
-                f"{check.some_of(missing)}; the graph has labels such as "
-                f"{check.some_of(self.nodes, 3)} ({self.nodes.dtype}); rows without an "
-                "edge are nodes too: name them in Graph(..., nodes=)"
-            )
+            raise self.unknown_labels(missing, len(missing), len(wanted))
         repeated = first_duplicate(wanted)
         if repeated is not None:
             raise LabelError(f"labels must be distinct; {repeated!r} occurs twice")
         matrix = self._matrix[positions][:, positions]
         return self._unchecked(matrix, wanted)
+
+    def unknown_labels(self, some: Array, n_unknown: int, n_asked: int) -> LabelError:
+        """What to raise where labels are asked for that are not nodes, such as some."""
+        if not self.has_labels:
+            return LabelError(
+                f"the nodes of the graph have no labels, only positions 0 to "
+                f"{self.n_nodes - 1}, and {check.some_of(some)} "
+                f"{'is' if n_unknown == 1 else 'are'} not among them: name them "
+                "in the order of the matrix with Graph(matrix, nodes=node_ids)"
+            )
+        return LabelError(
+            f"{n_unknown} of {n_asked} labels are not nodes of the graph: "
+            f"{check.some_of(some)}; the graph has labels such as "
+            f"{check.some_of(self.nodes, 3)} ({self.nodes.dtype}); rows without an "
+            "edge are nodes too: name them in Graph(..., nodes=)"
+        )
 
     def edges_between(self, labels: Any, others: Any) -> Any:
         """Weights from ``labels`` (rows) to ``others`` (columns), a CSR array.

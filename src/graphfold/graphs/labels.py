@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,23 @@ class LabelIndex:
         place = np.searchsorted(self.labels[self._order], asked)
         candidate = self._order[np.minimum(place, len(self._order) - 1)]
         return np.where(self.labels[candidate] == asked, candidate, -1)
+
+
+class Positions:
+    """Numbers of rows, from 0, where rows have no labels."""
+
+    def __init__(self, n: int):
+        self._n = n
+
+    def find(self, asked: Array) -> Array:
+        """Each number itself, -1 where it is that of no row."""
+        if asked.dtype == object:
+            listed = [x if isinstance(x, Integral) else -1 for x in asked.tolist()]
+            asked = np.array(listed)
+        if asked.dtype.kind not in "iuf":
+            return np.full(len(asked), -1)
+        inside = (asked >= 0) & (asked < self._n) & (asked % 1 == 0)
+        return np.where(inside, asked, -1).astype(np.int64)
 
 
 def comparable(one: Array, other: Array) -> bool:

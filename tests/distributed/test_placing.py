@@ -120,6 +120,16 @@ def test_every_row_is_a_node_of_a_graph():
         on_workers(of_dask(FRAME), GRAPH.subgraph(OLD.index))
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_of_several_graphs_need_not_know_every_row(n):
+    graphs = {"all": GRAPH, "some": GRAPH.subgraph(names(len(X))[::2])}
+    graphs |= {"by position": PLAIN} if n == 2 else {}
+    one, other = in_memory(FRAME, graphs), on_workers(of_dask(FRAME), graphs)
+    np.testing.assert_allclose(other.graph_weights_, one.graph_weights_, rtol=1e-5)
+    assert largest_gap(other.embedding_, one.embedding_) < 1e-5
+    assert largest_gap(other.transform(of_dask(NEW)), one.transform(NEW)) < 1e-5
+
+
 def test_each_row_is_placed_by_itself(pair):
     _, other = pair
     together = other.transform(NEW)

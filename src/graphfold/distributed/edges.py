@@ -50,8 +50,6 @@ def adjacency_of(
     parts = edge_parts(source, sizes)
     by_position = isinstance(source, EdgeTable) and source.is_matrix
     if labels is not None and not by_position:
-        if isinstance(source, Graph):
-            _check_nodes(source, labels)
         parts = with_numbers(parts, labels)
     elif isinstance(source, Graph):
         _check_positions(source, sum(sizes))
@@ -92,19 +90,27 @@ def _check_positions(graph: Graph, n: int) -> None:
         )
 
 
-def _check_nodes(graph: Graph, labels: Tall) -> None:
-    """Every row has to be a node, as it has to be in memory."""
-    found = values("labels", labels.tasks(_not_among, literal(graph.nodes)))
+def known_rows(graph: Graph, labels: Tall, *, every: bool) -> Tall | None:
+    """Which rows are nodes of a graph, None if all are; with ``every`` all have to."""
+    nodes = literal(graph.nodes)
+    found = values("labels", labels.tasks(_not_among, nodes))
     n_unknown = sum(count for count, _ in found)
-    if n_unknown:
-        some = np.concatenate([labels for count, labels in found if count])
+    if not n_unknown:
+        return None
+    if every:
+        some = np.concatenate([unknown for count, unknown in found if count])
         raise graph.unknown_labels(some, n_unknown, labels.n)
+    return labels.map(_among, nodes).held("labels")
+
+
+def _among(labels: Array, nodes: Array) -> Array:
+    return np.asarray(LabelIndex(nodes).find(as_labels(labels)) >= 0)
 
 
 def _not_among(labels: Array, nodes: Array) -> tuple[int, Array]:
     """How many labels are not nodes, and the first of them."""
-    unknown = np.flatnonzero(LabelIndex(nodes).find(as_labels(labels)) < 0)
-    return len(unknown), as_labels(labels)[unknown[:SHOWN]]
+    unknown = as_labels(labels)[~_among(labels, nodes)]
+    return len(unknown), unknown[:SHOWN]
 
 
 def _parts_of_graph(graph: Graph) -> list[Any]:

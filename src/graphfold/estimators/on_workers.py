@@ -89,7 +89,7 @@ def fit_on_workers(
     labels = None if labels is None else labels.held("labels")
     seed = int(rng.integers(2**31))
     fitted = {
-        name: graph_on_workers(name, source, X, labels, seed)
+        name: graph_on_workers(name, source, X, labels, seed, alone=len(graphs) < 2)
         for name, source in graphs.items()
     }
     landmarks = _landmarks(estimator, X, labels, rng, seed)

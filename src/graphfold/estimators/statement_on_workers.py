@@ -10,7 +10,7 @@ import numpy as np
 
 from graphfold.arrays import Array
 from graphfold.distributed.blocks import Tall
-from graphfold.distributed.edges import adjacency_of
+from graphfold.distributed.edges import adjacency_of, known_rows
 from graphfold.distributed.features import DistributedFeatures, as_array, blocks_of
 from graphfold.distributed.grid import BlockGraph, block_graph, grid_of_edges
 from graphfold.distributed.recipes import chosen_edges, presence_in
@@ -47,9 +47,20 @@ class GraphOnWorkers:
 
 
 def graph_on_workers(
-    name: str, source: Any, X: DistributedRows, labels: Tall | None, seed: int
+    name: str,
+    source: Any,
+    X: DistributedRows,
+    labels: Tall | None,
+    seed: int,
+    *,
+    alone: bool = True,
 ) -> GraphOnWorkers:
-    """The graph of the rows: built from them, or met by label."""
+    """The graph of the rows: built from them, or matched to them by label.
+
+    A graph that is not alone need not know every row, as in memory; without labels it
+    is matched by position then, whatever labels the rows have.
+    """
+    present = None
     try:
         if isinstance(source, GraphRecipe):
             parts, rule, source = chosen_edges(source, X, seed)
@@ -57,8 +68,12 @@ def graph_on_workers(
             grid = grid_of_edges(parts, X.blocks.sizes, rule=rule)
             blocks = block_graph(grid, present)
         else:
-            present = None
-            blocks = block_graph(adjacency_of(source, X.blocks.sizes, labels))
+            if isinstance(source, Graph):
+                labels = labels if alone or source.has_labels else None
+                if labels is not None:
+                    present = known_rows(source, labels, every=alone)
+            grid = adjacency_of(source, X.blocks.sizes, labels)
+            blocks = block_graph(grid, present)
     except GraphError as error:
         if name == "graph":
             raise

@@ -10,6 +10,7 @@ LAYERS = [
     ["progress", "allowance"],
     ["sparse_parts"],
     ["errors", "arrays", "params", "threads", "documents", "hints", "replacing"],
+    ["equal_rows"],
     ["check", "operators", "neighbors", "stores", "archives"],
     ["kernels", "graphs", "solvers"],
     ["model", "io"],

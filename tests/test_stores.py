@@ -13,7 +13,7 @@ from graphfold import (
     SemiSupervisedGraphKernelPCA,
     stores,
 )
-from graphfold.arrays import row_fingerprints
+from graphfold.equal_rows import row_fingerprints
 from graphfold.errors import BudgetError, GraphfoldError
 from graphfold.estimators.reading import read_rows
 from graphfold.kernels import Cosine, Gaussian, Linear, Pairwise, Polynomial

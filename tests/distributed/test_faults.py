@@ -111,7 +111,8 @@ def test_all_workers_gone_is_one_sentence_in_bounded_time():
         started = time.monotonic()
         with (
             dask.config.set({"graphfold.worker-timeout": "3s"}),
-            pytest.raises(ClusterError, match="there has been none for 3 s"),
+            # the scheduler may forget work that no worker has before we see that
+            pytest.raises(ClusterError, match=r"been none for 3 s|workers or its"),
         ):
             fit_until("features of neighbours", lambda: cluster.scale(0))
         assert time.monotonic() - started < 60

@@ -13,7 +13,7 @@ from graphfold import (
     SemiSupervisedGraphKernelPCA,
     kernels,
 )
-from graphfold.arrays import row_fingerprints
+from graphfold.equal_rows import row_fingerprints
 from graphfold.errors import GraphfoldError
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.kernels.landmarks import landmark_features

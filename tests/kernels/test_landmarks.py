@@ -10,7 +10,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from graphfold import kernels
-from graphfold.arrays import inverse_root, row_projections, triangular_root
+from graphfold.arrays import inverse_root, triangular_root
+from graphfold.equal_rows import row_projections
 from graphfold.kernels.landmarks import BLOCK, PANEL, landmark_features
 from graphfold.kernels.names import bind_all, kernels_from
 from tests.helpers import largest_angle

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from graphfold import kernels
-from graphfold.arrays import row_fingerprints
+from graphfold.equal_rows import row_fingerprints
 from graphfold.model import landmarks
 from graphfold.model.landmarks import (
     CHOICES,

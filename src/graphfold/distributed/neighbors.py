@@ -19,11 +19,12 @@ import scipy.sparse as sp
 from numpy.random import Generator
 
 from graphfold import check
-from graphfold.arrays import Array, first_equal_rows
+from graphfold.arrays import Array
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed, stack, tree
 from graphfold.distributed.running import held, values
 from graphfold.distributed.shelves import NORMS, Pair, Search, nearest_first, nearest_on
 from graphfold.distributed.tasks import literal, task
+from graphfold.equal_rows import first_equal_rows
 from graphfold.neighbors import METRICS, nearest_rows
 from graphfold.neighbors.search import standard_rows, with_marked_zeros
 

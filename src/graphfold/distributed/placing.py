@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, row_projections
+from graphfold.arrays import Array
 from graphfold.distributed.blocks import Tall, pieces_by_place, routed
 from graphfold.distributed.edges import (
     MOST_BUCKETS,
@@ -28,6 +28,7 @@ from graphfold.distributed.grid import Grid, Strip, grid_of_edges
 from graphfold.distributed.rows import resized
 from graphfold.distributed.running import values
 from graphfold.distributed.tasks import literal, task
+from graphfold.equal_rows import row_projections
 from graphfold.errors import LabelError
 from graphfold.graphs.labels import LabelIndex
 from graphfold.model.extend import Extension
@@ -85,7 +86,7 @@ def _in_order(pieces: list[tuple[Array, Array]], start: int, size: int) -> Array
 def numbers_of_fingerprints(asked: Tall, fitted: Tall) -> tuple[Tall, Tall]:
     """Row of the fit that has each fingerprint, or -1; and which occur repeatedly.
 
-    The rule is that of ``arrays.matching_fingerprints``.
+    The rule is that of ``equal_rows.matching_fingerprints``.
     """
     doubled = numbers_of_labels(asked, fitted, distinct=False)
     leading = _n_leading(asked, fitted)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.arrays import Array, row_fingerprints
+from graphfold.arrays import Array
 from graphfold.distributed.blocks import stack
+from graphfold.equal_rows import row_fingerprints
 from graphfold.model.landmarks import hash_ranks
 
 

@@ -33,8 +33,8 @@ FOLLOWED = 0.2
 #: what is raised for work that a cluster no longer knows
 LOST = (CancelledError, AsyncCancelledError)
 GONE = (
-    "the cluster has lost the work that was waited for: its scheduler has gone or was "
-    "restarted; connect again, and fit again"
+    "the cluster has lost the work that was waited for: its workers or its scheduler "
+    "have gone or were restarted; connect again, and fit again"
 )
 #: how long workers may be away: a nanny starts a new one within a few seconds
 PATIENCE = "30s"

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from graphfold import io
-from graphfold.arrays import Array, row_fingerprints
+from graphfold.arrays import Array
+from graphfold.equal_rows import row_fingerprints
 from graphfold.errors import DriftWarning, warn
 from graphfold.hints import Numbers
 from graphfold.kernels.landmarks import LandmarkFeatures

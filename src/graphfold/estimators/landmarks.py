@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from graphfold import check
-from graphfold.arrays import Array, first_equal_rows
+from graphfold.arrays import Array
+from graphfold.equal_rows import first_equal_rows
 from graphfold.errors import GraphfoldError, LabelError
 from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.kernels import Kernel, Linear

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from graphfold.arrays import row_fingerprints, row_projections
 from graphfold.distributed.blocks import Tall
 from graphfold.distributed.cost import plan_on_workers
 from graphfold.distributed.placing import lean_extension
@@ -21,6 +20,7 @@ from graphfold.distributed.rows import (
     is_distributed,
     rows_on_workers,
 )
+from graphfold.equal_rows import row_fingerprints, row_projections
 from graphfold.errors import GraphfoldError, LandmarksChosenWarning, warn
 from graphfold.estimators import advice
 from graphfold.estimators.fitting import Constrain, Fit, Sources

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphfold.arrays import Array, row_fingerprints
+from graphfold.arrays import Array
 from graphfold.distributed.blocks import Tall
 from graphfold.distributed.edges import edge_parts, with_numbers
 from graphfold.distributed.features import as_array
@@ -29,6 +29,7 @@ from graphfold.distributed.recipes import (
 from graphfold.distributed.rows import DistributedRows, resized
 from graphfold.distributed.running import values
 from graphfold.distributed.tasks import literal
+from graphfold.equal_rows import row_fingerprints
 from graphfold.errors import GraphfoldError, LabelError
 from graphfold.estimators.missing_labels import (
     warn_of_missing_labels,

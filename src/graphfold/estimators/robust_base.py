@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from graphfold import check, io
-from graphfold.arrays import Array, matching_rows
+from graphfold.arrays import Array
+from graphfold.equal_rows import matching_rows
 from graphfold.errors import GraphfoldError, LabelError, WeakSpectrumWarning, warn
 from graphfold.estimators import missing_labels, robust_graphs, rows
 from graphfold.estimators.planning import known_edges, table_plan, with_searches

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from graphfold import io
-from graphfold.arrays import (
-    Array,
+from graphfold.arrays import Array
+from graphfold.equal_rows import (
     matching_fingerprints,
     row_fingerprints,
     row_projections,

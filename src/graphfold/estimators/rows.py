@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold import check
-from graphfold.arrays import Array, matching_rows, rows_equal
+from graphfold.arrays import Array
+from graphfold.equal_rows import matching_rows, rows_equal
 from graphfold.errors import (
     GraphError,
     GraphfoldError,

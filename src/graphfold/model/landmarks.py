@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from graphfold.arrays import Array, inverse_root, row_fingerprints
+from graphfold.arrays import Array, inverse_root
+from graphfold.equal_rows import row_fingerprints
 from graphfold.kernels import Kernel
 
 CHOICES = ("uniform", "k-means++", "leverage")

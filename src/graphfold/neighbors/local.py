@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from graphfold.arrays import Array, first_equal_rows, small_indices
+from graphfold.arrays import Array, small_indices
+from graphfold.equal_rows import first_equal_rows
 from graphfold.neighbors.search import nearest_rows
 
 #: up to this many parts each is searched by itself

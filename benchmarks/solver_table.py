@@ -198,7 +198,8 @@ def page(rows: list[Row]) -> str:
         "components and at strengths 0.1, 1 and 10. The angle is in degrees, to LAPACK "
         "in double precision up to 4,000 rows, beyond it to an answer in double "
         "precision at a tighter tolerance, at the widest gap among the last third of "
-        "the components.",
+        "the components. Beyond 6,000 rows a fit takes minutes, and fewer problems are "
+        "measured: the column of fits says how many.",
         "",
         "| problem | n | precision | fits | residual | orthogonality | angle | rounds"
         " |",

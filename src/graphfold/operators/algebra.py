@@ -51,9 +51,11 @@ class Sum(SymmetricOperator):
         return np.asarray(sum(term.entries() for term in self.terms))
 
     def sparse(self) -> Any:
-        parts = [term.sparse() for term in self.terms]
-        if any(part is None for part in parts):
-            return None
+        parts: list[Any] = []
+        for term in self.terms:
+            parts.append(term.sparse())
+            if parts[-1] is None:
+                return None
         return sp.csr_array(sum(parts[1:], start=parts[0]))
 
     def bounds(self) -> Bounds:

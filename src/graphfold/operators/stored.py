@@ -35,7 +35,8 @@ class Dense(SymmetricOperator):
 
     def apply(self, V: Array) -> Array:
         if V.dtype.itemsize <= self.dtype.itemsize:
-            return np.asarray(self.matrix @ V)
+            # from the left: up to twice as fast for a few columns that are contiguous
+            return np.asarray((V.T @ self.matrix).T)
         # by strips: NumPy would make a wider copy of the whole matrix
         product = np.empty(V.shape, dtype=V.dtype)
         for rows in row_blocks(self.n, 512):

@@ -15,7 +15,7 @@ from graphfold.errors import ConvergenceError, GraphfoldError
 from graphfold.operators import InDoublePrecision, SymmetricOperator
 from graphfold.operators.inverse import factors_stay_sparse
 from graphfold.progress import Stage, stage
-from graphfold.solvers.borrowed import lobpcg
+from graphfold.solvers.borrowed import arpack, lobpcg
 from graphfold.solvers.chebyshev import chebyshev_filtered
 from graphfold.solvers.dense import lapack
 from graphfold.solvers.factorized import shift_invert
@@ -24,6 +24,7 @@ from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
 
 _SOLVERS: dict[str, Callable[[Request], Eigenpairs]] = {
     "lapack": lapack,
+    "arpack": arpack,
     "krylov": block_krylov,
     "chebyshev": chebyshev_filtered,
     "lobpcg": lobpcg,
@@ -31,8 +32,13 @@ _SOLVERS: dict[str, Callable[[Request], Eigenpairs]] = {
 }
 SOLVERS = tuple(_SOLVERS)
 
-#: below this many rows LAPACK answers in a fraction of a second
-SMALL = 1000
+#: up to this many rows LAPACK takes less than a millisecond
+TINY = 100
+#: up to this many rows ARPACK, certificate included, is the fastest on a kernel matrix
+SMALL = 500
+#: up to this many rows LAPACK answers in a fraction of a second, however close together
+#: eigenvalues lie
+SMALL_GRAPH = 1000
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
 #: sizes of M, by the bytes of a number, that solvers take as they are
@@ -52,8 +58,14 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose_solver(n: int, d: int, solver: str = "auto") -> Choice:
+def choose_solver(
+    n: int, d: int, solver: str = "auto", *, is_sparse: bool = False
+) -> Choice:
     """Which solver would be used for d eigenpairs of an n x n operator, and why.
+
+    ``is_sparse`` where M is a graph or local weights alone: the wanted eigenvalues lie
+    close together, beside the width of the spectrum. Those of a kernel do not.
+    The sizes are measured: ``python -m benchmarks.solver_grid``.
 
     Examples
     --------
@@ -69,11 +81,14 @@ def choose_solver(n: int, d: int, solver: str = "auto") -> Choice:
         )
     if solver != "auto":
         return Choice(solver, "asked for")
-    if n <= SMALL:
-        return Choice("lapack", f"n = {n} is at most {SMALL}")
     if d > WIDE * n:
         return Choice("lapack", f"d = {d} is more than {WIDE:.0%} of n = {n}")
-    return Choice("krylov", f"n = {n} is more than {SMALL} and d = {d} is small")
+    if n <= (SMALL_GRAPH if is_sparse else TINY):
+        limit = SMALL_GRAPH if is_sparse else TINY
+        return Choice("lapack", f"n = {n} is at most {limit}")
+    if n <= SMALL:
+        return Choice("arpack", f"n = {n} is at most {SMALL}")
+    return Choice("krylov", f"n = {n} is large and d = {d} is small")
 
 
 def default_tolerance(dtype: np.dtype[Any]) -> float:
@@ -103,8 +118,9 @@ def top_eigenpairs(
     ----------
     M : SymmetricOperator
     d : int
-    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}
-        "auto" is LAPACK for small n, else Krylov; where M is sparse and that would
+    solver : {"auto", "lapack", "arpack", "krylov", "chebyshev", "lobpcg", \
+            "shift-invert"}
+        "auto" is what ``choose_solver`` says; where M is sparse and Krylov would
         take too many rounds, shift-invert.
     tol : float, default=None
         Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in
@@ -142,7 +158,8 @@ def top_eigenpairs(
     ConvergenceError
         If no solver comes below a relative residual of 1e-2.
     """
-    choice = choose_solver(M.n, d, solver)
+    is_sparse = M.n <= SMALL_GRAPH and M.sparse() is not None
+    choice = choose_solver(M.n, d, solver, is_sparse=is_sparse)
     unit = _unit(M)
     request = Request(
         M=M if unit == 1.0 else (1.0 / unit) * M,
@@ -215,9 +232,10 @@ def _another_way(
 ) -> tuple[Eigenpairs, Choice]:
     """The best of what other solvers find from where the first one has come to."""
     ways: list[tuple[str, Callable[[Request], Eigenpairs], str]] = []
-    if request.M.dtype != np.float64:
-        ways.append(("krylov", _in_double_precision, "in double precision, "))
-    ways.append(("chebyshev", chebyshev_filtered, ""))
+    if choice.solver != "arpack":
+        if request.M.dtype != np.float64:
+            ways.append(("krylov", _in_double_precision, "in double precision, "))
+        ways.append(("chebyshev", chebyshev_filtered, ""))
     if request.M.n <= LARGEST_DENSE:
         ways.append(("lapack", lapack, ""))
     best, n_iterations, n_products = pairs, pairs.n_iterations, pairs.n_products

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from graphfold.arrays import Array, new_directions, orthonormal, small_eigenbasis
 from graphfold.operators import SymmetricOperator
 from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
+from graphfold.solvers.lanczos import block_lanczos
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
@@ -28,14 +31,35 @@ DRIFT = 1e4
 
 
 def block_krylov(request: Request) -> Eigenpairs:
+    """Top-d eigenpairs from a block Krylov space, by few products or by cheap ones.
+
+    Where a product costs more than the bookkeeping of a round (a stored or a tiled
+    kernel), block Lanczos; where it costs less (a sparse graph, a thin factor), or once
+    Lanczos has stalled, the filtered space.
+    """
+    if filter_degree(request.M) > 1:
+        return filtered_krylov(request)
+    pairs = block_lanczos(request)
+    if not pairs.stalled:
+        return pairs
+    left = request.max_iter - pairs.n_iterations
+    found = filtered_krylov(replace(request, start=pairs.start, max_iter=left))
+    return replace(
+        found,
+        n_iterations=pairs.n_iterations + found.n_iterations,
+        n_products=pairs.n_products + found.n_products,
+    )
+
+
+def filtered_krylov(request: Request) -> Eigenpairs:
     """Top-d eigenpairs from a block Krylov space that is restarted when it is full.
 
     The space starts from d + 4 random directions, so eigenvalues of multiplicity up to
     d are found whole, and grows by the residuals of the wanted Ritz pairs that have not
     converged, which is what the next Krylov block spans. Where a product costs less
-    than the bookkeeping of a round (a sparse graph, a thin factor), the Ritz vectors
-    pass through a Chebyshev filter of some degree instead: many products, few rounds.
-    The same is done, with doubling degree, once restarts hardly help any more.
+    than the bookkeeping of a round, the Ritz vectors pass through a Chebyshev filter of
+    some degree instead: many products, few rounds. The same is done, with doubling
+    degree, once restarts hardly help any more.
 
     Where products are that cheap, an answer that has converged is not believed at once:
     random directions are filtered with all of it projected out and join the space. An

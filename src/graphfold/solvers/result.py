@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphfold.arrays import Array, column_lengths, orthonormal
+from graphfold.arrays import Array, column_lengths, new_directions, orthonormal
 from graphfold.operators import SymmetricOperator
 
 
@@ -35,6 +35,7 @@ class Eigenpairs:
     ``next_value`` is where the spectrum goes on after the last pair: an estimate from
     above, its residual added; NaN where there is nothing more. ``spare`` are further
     vectors that came along, not converged: with them a nearby problem starts faster.
+    ``stalled`` says that more rounds of the same kind would bring little.
 
     Examples
     --------
@@ -55,6 +56,7 @@ class Eigenpairs:
     size: float = 1.0
     next_value: float = np.nan
     spare: Array | None = None
+    stalled: bool = False
     solver: str = ""
     reason: str = ""
 
@@ -100,6 +102,17 @@ class Request:
             given = self.start[:, :width]
             block[:, : given.shape[1]] = given
         return block
+
+    def directions(self, width: int) -> Array:
+        """A starting block as that of ``random_block``, by products, not by a QR."""
+        block = new_directions(self.rough_block(width), against=self.avoid)
+        missing = width - block.shape[1]
+        if missing == 0:
+            return block
+        # columns of the given start repeat each other: random ones take their place
+        more = self.rng.standard_normal((self.M.n, missing)).astype(self.M.dtype)
+        more = new_directions(more, against=np.hstack([self.avoid, block]))
+        return np.hstack([block, more])
 
     def observe(self, number: int, residual: float) -> bool:
         """Report a round; True means that the observer wants to stop."""

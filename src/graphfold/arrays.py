@@ -98,7 +98,7 @@ def orthonormal(V: Array, *, against: Array | None = None) -> Array:
     return np.asarray(V)
 
 
-def new_directions(V: Array, *, against: Array) -> Array:
+def new_directions(V: Array, *, against: Array, projected: bool = False) -> Array:
     """Orthonormal directions of V beyond the columns of ``against``; perhaps fewer.
 
     By the eigenvectors of V'V, which costs two products of V instead of a QR. A short
@@ -106,6 +106,9 @@ def new_directions(V: Array, *, against: Array) -> Array:
     a pass magnifies nothing: as a rule twice. What is rounding noise next to the rest
     is dropped: a unit vector that loses half its length when it is projected again was
     never a direction of its own.
+
+    ``projected`` says that ``against`` has been projected out of V once. One pass is
+    then enough where the columns of V are far from dependent.
     """
     noise = max(1e2 * np.finfo(np.float64).eps, (10 * np.finfo(V.dtype).eps) ** 2)
     shortest = 0.0
@@ -121,6 +124,8 @@ def new_directions(V: Array, *, against: Array) -> Array:
         V = V @ (rotation[:, kept] / np.sqrt(values[kept])).astype(V.dtype)
         if shortest and lengths.min() > ORTHOGONAL and values[0] > ORTHOGONAL:
             break
+        if projected and values[0] > INDEPENDENT:
+            break
         shortest = 0.5
     return np.asarray(V)
 
@@ -129,6 +134,8 @@ def new_directions(V: Array, *, against: Array) -> Array:
 MOST_PASSES = 4
 #: what is left of a unit vector that was orthogonal to the others before a pass
 ORTHOGONAL = 0.999
+#: smallest eigenvalue of V'V, of unit columns, that magnifies rounding tenfold at most
+INDEPENDENT = 1e-2
 #: numbers of a strip that stays in the cache
 STRIP = 2**15
 #: up to this size LAPACK's threads wait for each other more than they work

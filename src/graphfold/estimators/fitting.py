@@ -43,12 +43,11 @@ from graphfold.model.landmark_share import (
     loadings_in_span,
     loadings_of,
 )
-from graphfold.model.plan import Plan
+from graphfold.model.plan import Plan, usual_solver
 from graphfold.model.problem import Problem
 from graphfold.model.refine import in_span
 from graphfold.model.span import features_of
 from graphfold.progress import say
-from graphfold.solvers import choose_solver
 
 Sources = Mapping[str, Source]
 #: the same where rows are in memory
@@ -171,7 +170,8 @@ def prepare(
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
     fitted = {name: graph.fading(roots) for name, graph in fitted.items()}
-    usual = choose_solver(X.shape[0], min(estimator.n_components, X.shape[0])).solver
+    n, d = X.shape[0], estimator.n_components
+    usual = usual_solver(n, d, "auto", len(asked), estimator._n_edges(n)).solver
     free = estimator.solver == "auto" and (landmarks or plan.solver == usual)
     how: dict[str, Any] = {
         "solver": "auto" if free else (landmarks and estimator.solver) or plan.solver,

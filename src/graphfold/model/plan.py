@@ -162,7 +162,7 @@ def exact_plan(
 ) -> Plan:
     """The fastest exact way that fits, or the leanest where none does."""
     n, itemsize = X.shape[0], precision(kernels, X)
-    choice = choose_solver(n, min(d, n), solver)
+    choice = usual_solver(n, d, solver, len(kernels), n_edges)
     budget = max_memory if max_memory is not None else memory.free_memory()
     given = bool(kernels) and all(is_precomputed(kernel) for kernel in kernels)
     storage = usual_storage(kernels, X)
@@ -199,6 +199,12 @@ def exact_plan(
     if kernels and tileable(kernels):
         peak = max(peak, kept + memory.median_bytes(n, itemsize))
     return Plan(n, d, storage, choice.solver, choice.reason, strip, int(peak), 0.0)
+
+
+def usual_solver(n: int, d: int, solver: str, n_kernels: int, n_edges: int) -> Choice:
+    """The solver of the exact way where memory is plenty."""
+    kind = "sparse" if not n_kernels else "indefinite" if n_edges else "kernel"
+    return choose_solver(n, min(d, n), solver, kind=kind)
 
 
 def usual_storage(kernels: Sequence[Kernel], X: Any) -> str:

@@ -15,16 +15,16 @@ from graphfold.errors import ConvergenceError, GraphfoldError
 from graphfold.operators import InDoublePrecision, SymmetricOperator
 from graphfold.operators.inverse import factors_stay_sparse
 from graphfold.progress import Stage, stage
-from graphfold.solvers.borrowed import arpack, lobpcg
+from graphfold.solvers.borrowed import lobpcg
 from graphfold.solvers.chebyshev import chebyshev_filtered
 from graphfold.solvers.dense import lapack
 from graphfold.solvers.factorized import shift_invert
 from graphfold.solvers.krylov import block_krylov
+from graphfold.solvers.lanczos import block_width
 from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
 
 _SOLVERS: dict[str, Callable[[Request], Eigenpairs]] = {
     "lapack": lapack,
-    "arpack": arpack,
     "krylov": block_krylov,
     "chebyshev": chebyshev_filtered,
     "lobpcg": lobpcg,
@@ -32,13 +32,11 @@ _SOLVERS: dict[str, Callable[[Request], Eigenpairs]] = {
 }
 SOLVERS = tuple(_SOLVERS)
 
-#: up to this many rows LAPACK takes less than a millisecond
-TINY = 100
-#: up to this many rows ARPACK, certificate included, is the fastest on a kernel matrix
-SMALL = 500
-#: up to this many rows LAPACK answers in a fraction of a second, however close together
-#: eigenvalues lie
-SMALL_GRAPH = 1000
+#: rows up to which LAPACK is the fastest, and more of them for each column of a Krylov
+#: block: for a kernel; for a kernel and a graph, whose spectrum goes far below zero, so
+#: that Krylov takes twice the rounds; for a sparse matrix, whose wanted eigenvalues lie
+#: close together. Measured: ``python -m benchmarks.solver_grid``
+LAPACK_ROWS = {"kernel": (150, 17), "indefinite": (400, 22), "sparse": (1000, 0)}
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
 #: sizes of M, by the bytes of a number, that solvers take as they are
@@ -59,13 +57,12 @@ class Choice(NamedTuple):
 
 
 def choose_solver(
-    n: int, d: int, solver: str = "auto", *, is_sparse: bool = False
+    n: int, d: int, solver: str = "auto", *, kind: str = "kernel"
 ) -> Choice:
     """Which solver would be used for d eigenpairs of an n x n operator, and why.
 
-    ``is_sparse`` where M is a graph or local weights alone: the wanted eigenvalues lie
-    close together, beside the width of the spectrum. Those of a kernel do not.
-    The sizes are measured: ``python -m benchmarks.solver_grid``.
+    ``kind`` says how the spectrum decays: "kernel" for a kernel, "indefinite" for one
+    with a graph, "sparse" for a graph or local weights alone.
 
     Examples
     --------
@@ -83,12 +80,19 @@ def choose_solver(
         return Choice(solver, "asked for")
     if d > WIDE * n:
         return Choice("lapack", f"d = {d} is more than {WIDE:.0%} of n = {n}")
-    if n <= (SMALL_GRAPH if is_sparse else TINY):
-        limit = SMALL_GRAPH if is_sparse else TINY
-        return Choice("lapack", f"n = {n} is at most {limit}")
-    if n <= SMALL:
-        return Choice("arpack", f"n = {n} is at most {SMALL}")
-    return Choice("krylov", f"n = {n} is large and d = {d} is small")
+    rows, more = LAPACK_ROWS[kind]
+    limit = rows + more * block_width(d, n)
+    if n <= limit:
+        return Choice("lapack", f"n = {n} is at most {limit} at d = {d}")
+    return Choice("krylov", f"n = {n} is more than {limit} at d = {d}")
+
+
+def kind_of(M: SymmetricOperator) -> str:
+    """How the spectrum of M decays, as far as it tells the fastest solver."""
+    largest = max(rows for rows, _ in LAPACK_ROWS.values())
+    if M.n <= largest and M.sparse() is not None:
+        return "sparse"
+    return "indefinite" if M.bounds()[0] < 0 else "kernel"
 
 
 def default_tolerance(dtype: np.dtype[Any]) -> float:
@@ -118,8 +122,7 @@ def top_eigenpairs(
     ----------
     M : SymmetricOperator
     d : int
-    solver : {"auto", "lapack", "arpack", "krylov", "chebyshev", "lobpcg", \
-            "shift-invert"}
+    solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}
         "auto" is what ``choose_solver`` says; where M is sparse and Krylov would
         take too many rounds, shift-invert.
     tol : float, default=None
@@ -158,8 +161,7 @@ def top_eigenpairs(
     ConvergenceError
         If no solver comes below a relative residual of 1e-2.
     """
-    is_sparse = M.n <= SMALL_GRAPH and M.sparse() is not None
-    choice = choose_solver(M.n, d, solver, is_sparse=is_sparse)
+    choice = choose_solver(M.n, d, solver, kind=kind_of(M))
     unit = _unit(M)
     request = Request(
         M=M if unit == 1.0 else (1.0 / unit) * M,
@@ -232,10 +234,9 @@ def _another_way(
 ) -> tuple[Eigenpairs, Choice]:
     """The best of what other solvers find from where the first one has come to."""
     ways: list[tuple[str, Callable[[Request], Eigenpairs], str]] = []
-    if choice.solver != "arpack":
-        if request.M.dtype != np.float64:
-            ways.append(("krylov", _in_double_precision, "in double precision, "))
-        ways.append(("chebyshev", chebyshev_filtered, ""))
+    if request.M.dtype != np.float64:
+        ways.append(("krylov", _in_double_precision, "in double precision, "))
+    ways.append(("chebyshev", chebyshev_filtered, ""))
     if request.M.n <= LARGEST_DENSE:
         ways.append(("lapack", lapack, ""))
     best, n_iterations, n_products = pairs, pairs.n_iterations, pairs.n_products

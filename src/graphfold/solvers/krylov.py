@@ -37,7 +37,8 @@ def block_krylov(request: Request) -> Eigenpairs:
     kernel), block Lanczos; where it costs less (a sparse graph, a thin factor), or once
     Lanczos has stalled, the filtered space.
     """
-    if filter_degree(request.M) > 1:
+    M = request.M
+    if M.work() < M.n * min(ROUND_OVERHEAD, M.n):
         return filtered_krylov(request)
     pairs = block_lanczos(request)
     if not pairs.stalled:

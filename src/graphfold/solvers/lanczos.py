@@ -15,14 +15,18 @@ from graphfold.solvers.result import (
 
 #: columns of a block beyond d, at least
 OVERSAMPLE = 2
-#: BLAS multiplies by so many columns at a time: 8 take hardly longer than 3
-LANES = 8
-#: blocks that the space has room for; a kernel takes 7 to 12 at the default tolerance
-BLOCKS = 12
+#: BLAS multiplies a stored matrix by 16 columns in the time of 2 to 8
+LANES = 16
+#: columns and blocks that the space has room for. A kernel takes 7 to 12 blocks at the
+#: default tolerance, one with a graph 18 to 25
+CAPACITY, BLOCKS = 384, 10
 #: rounds for each digit of the tolerance, before the first look at the Ritz values
 LOOK_PER_DIGIT = 0.7
+FIRST_LOOK = 12
 #: rounds between two looks, at most
-LONGEST_WAIT = 4
+LONGEST_WAIT = 8
+#: by the bytes of a number: residuals above this are known without a product
+ROUNDING = {4: np.inf, 8: 1e-12}
 #: a space that is filled once more should shrink the residual by at least this
 SLOW = 0.1
 
@@ -34,12 +38,12 @@ def block_width(d: int, room: int) -> int:
 
 def capacity(d: int, room: int) -> int:
     """Columns that the space has room for."""
-    return min(BLOCKS * block_width(d, room), room)
+    return min(max(CAPACITY, BLOCKS * block_width(d, room)), room)
 
 
 def first_look(tol: float) -> int:
     """The round before which a random block has hardly come near the tolerance."""
-    return int(np.clip(-LOOK_PER_DIGIT * np.log10(max(tol, 1e-16)), 1, BLOCKS))
+    return int(np.clip(-LOOK_PER_DIGIT * np.log10(max(tol, 1e-16)), 1, FIRST_LOOK))
 
 
 def block_lanczos(request: Request) -> Eigenpairs:
@@ -50,22 +54,24 @@ def block_lanczos(request: Request) -> Eigenpairs:
     Ritz vectors nor their products. Eigenvalues of multiplicity up to the width of a
     block are found whole.
 
-    Ritz values are computed where the residual is expected to be small enough. The
-    answer is then multiplied by M once more: the residuals that are returned, and the
-    last Rayleigh-Ritz step, are those of the vectors themselves. Where rounding has
-    left too much, the space starts again from them. If a whole space brings little,
-    the answer is returned as it is, not converged.
+    Ritz values are computed where the residual is expected to be small enough. In
+    single precision the answer is then multiplied by M once more: the residuals that
+    are returned, and the last Rayleigh-Ritz step, are those of the vectors themselves.
+    Where rounding has left too much, the space starts again from them. If a whole space
+    brings little, the answer is returned as it is, not converged.
     """
     M, d, needed = request.M, request.d, slice(request.needed)
     room = M.n - request.avoid.shape[1]
     width = block_width(d, room)
     space = _Space(request.avoid, capacity(d, room))
-    looks = _Looks(first_look(request.tol) if request.start is None else 1)
+    looks = _Looks(first_look(request.tol) if request.start is None else 2)
+    is_exact = request.tol > ROUNDING[M.dtype.itemsize]
     fresh, n_products, before = request.directions(width), 0, np.inf
     for iteration in range(1, request.max_iter + 1):
         rest = space.add(fresh, M.apply(fresh))
         n_products += fresh.shape[1]
-        fresh = new_directions(rest, against=space.basis)[:, : room - space.width]
+        fresh = new_directions(rest, against=space.basis, projected=True)
+        fresh = fresh[:, : room - space.width]
         stop = request.observe(iteration, looks.worst)
         is_last = stop or iteration == request.max_iter or fresh.shape[1] == 0
         is_full = space.width + width > space.capacity
@@ -80,16 +86,17 @@ def block_lanczos(request: Request) -> Eigenpairs:
         is_slow = is_full and worst > SLOW * before
         if worst <= tol or is_last or is_slow:
             V = space.Q @ S[:, :width].astype(M.dtype)
-            values, V, rest, residuals = _refined(request, V, size)
-            n_products += V.shape[1]
-            worst = float(residuals[needed].max())
-            if worst <= tol or is_last or worst > SLOW * before:
+            if not is_exact:
+                values, V, rest, residuals = _refined(request, V, size)
+                n_products += V.shape[1]
+                worst = float(residuals[needed].max())
+            if is_exact or worst <= tol or is_last or worst > SLOW * before:
                 break
             space.restart(V, values)
             fresh = new_directions(rest, against=space.basis)[:, : room - space.width]
-            looks, before = _Looks(iteration + 1), worst
+            looks, before = _Looks(1, iteration), worst
         elif is_full:
-            kept = min(2 * width, space.width)
+            kept = min(max(2 * width, space.capacity // 3), space.width)
             space.restart(space.Q @ S[:, :kept].astype(M.dtype), values[:kept])
             before = worst
     return Eigenpairs(
@@ -171,17 +178,16 @@ class _Space:
 class _Looks:
     """When the Ritz values are worth computing: they cost a cube of the space."""
 
-    def __init__(self, first: int):
-        self._due, self._at, self.worst = first, 0, np.inf
+    def __init__(self, first: int, at: int = 0):
+        self._due, self._at, self.worst = at + first, at, 1.0
 
     def are_due(self, iteration: int) -> bool:
         return iteration >= self._due
 
     def note(self, iteration: int, worst: float, tol: float) -> None:
         """The next look is where the residual will have come down, at the same pace."""
-        rounds = iteration - self._at
-        pace = np.log(self.worst / worst) / rounds if worst > 0 else np.inf
+        pace = np.log(self.worst / max(worst, 1e-300)) / (iteration - self._at)
         ahead = np.log(max(worst / tol, 1.0)) / pace if pace > 0 else LONGEST_WAIT
-        # convergence speeds up: the first look comes early rather than late
-        wait = int(np.clip(0.7 * ahead, 1, LONGEST_WAIT)) if self._at else 2
+        # convergence speeds up: a look comes early rather than late
+        wait = int(np.clip(0.8 * ahead, 1, LONGEST_WAIT))
         self._due, self._at, self.worst = iteration + wait, iteration, worst

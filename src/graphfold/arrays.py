@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
-from graphfold.threads import are_ours, blocks, do_blocks, n_threads, one_blas_thread
+from graphfold.threads import are_ours, blocks, do_blocks, n_threads, threads_for
 
 Array = npt.NDArray[Any]
 
@@ -140,26 +139,23 @@ INDEPENDENT = 1e-2
 STRIP = 2**15
 #: up to this size LAPACK's threads wait for each other more than they work
 SMALL_MATRIX = 300
+#: and up to this size it starts none
+TINY = 32
 
 
 def small_eigenbasis(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues, rising, and eigenvectors of a matrix of a few rows.
 
-    By NumPy, whose threads are those of the products around: SciPy has a BLAS of its
-    own, and the threads of both wait for each other. Always in double precision and by
-    divide and conquer: where eigenvalues are close together, LAPACK's default driver
-    gives vectors that are orthogonal to 1e-4 only in single precision, and every basis
-    that they rotate is spoilt. It is not slower.
+    On one thread: with two a Krylov solve took half as long again. By NumPy: SciPy has
+    a BLAS of its own, and the threads of both wait for each other. Always in double
+    precision and by divide and conquer: where eigenvalues are close together, LAPACK's
+    default driver gives vectors that are orthogonal to 1e-4 only in single precision,
+    and every basis that they rotate is spoilt. It is not slower.
     """
-    values, vectors = np.linalg.eigh(matrix.astype(np.float64, copy=False))
+    limit = SMALL_MATRIX if len(matrix) > TINY else 0
+    with threads_for(len(matrix), limit):
+        values, vectors = np.linalg.eigh(matrix.astype(np.float64, copy=False))
     return np.asarray(values), np.asarray(vectors)
-
-
-def _threads_for(matrix: Array) -> AbstractContextManager[Any]:
-    """One thread of BLAS for a matrix of a few rows, else as many as are allowed."""
-    if len(matrix) > SMALL_MATRIX:
-        return nullcontext()
-    return one_blas_thread()
 
 
 def inverse_root(matrix: Array, cut: float) -> Array:
@@ -180,7 +176,7 @@ def triangular_root(matrix: Array, cut: float) -> tuple[Array, Array]:
     scale = float(np.diagonal(matrix).max(initial=0.0))
     if not scale > 0:
         return np.zeros((0, 0)), np.arange(len(matrix))
-    with _threads_for(matrix):
+    with threads_for(len(matrix), SMALL_MATRIX):
         factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(
             matrix, tol=cut * scale, lower=1
         )

@@ -32,14 +32,14 @@ def test_sparse_rows_are_numbers_indices_and_starts():
 @pytest.mark.parametrize(
     ("width", "thin", "columns"),
     [
-        (10, False, 2 * 60 + 30 + 100),  # a space is at least 60 wide
-        (20, False, 2 * 100 + 60 + 200),
+        (10, False, 384 + 8 * 16),  # a space is at least 384 wide, a block 16
+        (20, False, 384 + 8 * 32),
         (10, True, 2 * 100 + 30 + 100),
         (5, True, 2 * 60 + 15 + 50),
     ],
 )
-def test_a_solve_holds_its_space_twice_and_some_blocks(width, thin, columns):
-    assert memory.solver_bytes(100, width, 8, thin=thin) == 100 * columns * 8
+def test_a_solve_holds_its_space_and_some_blocks(width, thin, columns):
+    assert memory.solver_bytes(9000, width, 8, thin=thin) == 9000 * columns * 8
 
 
 def test_several_kernels_are_held_with_their_sum():

@@ -27,13 +27,21 @@ from graphfold.model.terms import negative_part
 from graphfold.solvers import Eigenpairs
 
 
-def on_kernels(kernels: Mapping[str, Kernel], X: Any, rng: np.random.Generator) -> None:
-    """Kernel matrices that say nothing of the rows; among several, if all of them."""
+def on_kernels(
+    kernels: Mapping[str, Kernel],
+    X: Any,
+    rng: np.random.Generator,
+    stored: Mapping[str, Array] | None = None,
+) -> None:
+    """Kernel matrices that say nothing of the rows; among several, if all of them.
+
+    ``stored`` are the matrices that have been computed, by name.
+    """
     what = None
-    for kernel in kernels.values():
+    for name, kernel in kernels.items():
         if not kernel.pointwise:
             return  # what it says depends on the neighbours alone
-        what = degeneracy(kernel, X, rng)
+        what = degeneracy(kernel, X, rng, (stored or {}).get(name))
         if what is None:
             return
     if what is not None:

@@ -178,9 +178,8 @@ class GraphEmbedding(
         streamed = how.pop("streamed", False)
         if hasattr(self, "landmarks"):
             check_landmarks(self, X.shape[0], self._row_labels, growing=streamed)
-        keys = None
-        if self._plan(self._kernels(X), X).way == "landmarks":
-            keys = RowKeys.of(X, labelled=labels is not None)
+        plan, labelled = self._plan(self._kernels(X), X), labels is not None
+        keys = RowKeys.of(X, labelled=labelled) if plan.way == "landmarks" else None
         read = self._needs_rows() or isinstance(self.graph_strength, str)
         if isinstance(X, RowStore | Stacked) and read:
             X = X.read()
@@ -195,6 +194,7 @@ class GraphEmbedding(
             rng,
             constrain=constrain,
             fingerprints=None if keys is None else keys.fingerprints,
+            plan=plan,
             **how,
         )
         if len(fit.kernels) > 1 or not self._has_rows():

@@ -140,17 +140,19 @@ def prepare(
     fingerprints: Array | None = None,
     refine: bool | None = None,
     roots: Array | None = None,
+    plan: Plan | None = None,
 ) -> Fit:
     """State the problem of these rows; ``quiet`` where a trial is made, not the fit.
 
     ``fingerprints`` are those of the rows of X, if they are known already; ``refine``
-    takes the place of the estimator's own; ``roots`` as in :class:`Problem`.
+    takes the place of the estimator's own; ``roots`` as in :class:`Problem`; ``plan``
+    is the plan of this fit, if it has been made.
     """
     asked = estimator._kernels(X)
     if not asked and not graphs:
         raise GraphfoldError("kernel must not be None where there is no graph")
     check_weights(estimator, asked, graphs)
-    plan = estimator._plan(asked, X)
+    plan = estimator._plan(asked, X) if plan is None else plan
     if not quiet:
         say(f"plan: {plan}")
     landmarks = None
@@ -165,8 +167,6 @@ def prepare(
         kernels = bind_all(asked, X, rng)
         if estimator.center and estimator._has_rows():
             kernels = {name: near_zero(kernel, X) for name, kernel in kernels.items()}
-    if not quiet:
-        advice.on_kernels(kernels, X if landmarks is None else some_rows(X, rng), rng)
     sources = bound_graphs(graphs, X, precomputed=not estimator._has_rows())
     fitted = graphs_of_fit(sources, labels, X, quiet=quiet)
     fitted = {name: graph.fading(roots) for name, graph in fitted.items()}
@@ -185,6 +185,8 @@ def prepare(
     )
     problem = statement.problem if constrain is None else constrain(statement)
     if not quiet:
+        rows = X if landmarks is None else some_rows(X, rng)
+        advice.on_kernels(kernels, rows, rng, statement.problem.stored_kernels())
         say(str(problem.with_gamma(statement.unit)))
     how["start"] = statement.start
     return Fit(

@@ -24,6 +24,10 @@ from graphfold.estimators.rows import labels_for
 from graphfold.estimators.statement import generator
 from graphfold.model.plan import Plan
 from graphfold.stores import row_store
+from graphfold.threads import threads_for
+
+#: up to this many rows a fit is faster on one thread than on two
+ONE_THREAD = 400
 
 
 class RowEmbedding(GraphEmbedding):
@@ -71,7 +75,8 @@ class RowEmbedding(GraphEmbedding):
     ) -> None:
         """Solve for rows that have been read and met; ``how`` as in ``_fit_rows``."""
         rng = generator(self.random_state)
-        self._fit_rows(X, y, labels, graphs, rng, **how)
+        with threads_for(X.shape[0], ONE_THREAD):
+            self._fit_rows(X, y, labels, graphs, rng, **how)
         self._finish(rng)
 
     def fit_transform(self, X: Any, y: Any = None, *, node_ids: Any = None) -> Array:

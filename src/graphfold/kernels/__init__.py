@@ -4,6 +4,7 @@
 base           ``Kernel``: bind to data, block k(X, Y), gram k(X, X), diagonal
 products       kernels that are a function of inner products: ``Linear``,
                ``Gaussian``, ``Polynomial``, ``Sigmoid``, ``Cosine``
+grams          inner products of all pairs of rows, tile by tile
 borrowed       any other scikit-learn name or a callable (``Pairwise``), and
                ``Precomputed``
 local          ``LocallyLinear``, ``LocallyNonlinear``: each row from its

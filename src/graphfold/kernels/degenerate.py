@@ -18,17 +18,21 @@ CONSTANT_TOLERANCE = 1e-6
 _NUMBERS = 2**21
 
 
-def degeneracy(kernel: Kernel, X: Any, rng: np.random.Generator) -> str | None:
+def degeneracy(
+    kernel: Kernel, X: Any, rng: np.random.Generator, K: Array | None = None
+) -> str | None:
     """What K degenerates to ("the identity", "a constant"), or None.
 
     Looks at whole rows of K, 100 of them: each row against every other, since near
-    neighbours are few and a sample of pairs would miss them.
+    neighbours are few and a sample of pairs would miss them. They are taken from
+    ``K`` where it has been computed.
     """
     n = X.shape[0]
     if n < 3:
         return None
     rows = np.sort(rng.choice(n, min(N_ROWS, n), replace=False))
-    return _judge(_whole_rows(kernel, X, rows), rows)
+    strip = _whole_rows(kernel, X, rows) if K is None else K[rows]
+    return _judge(strip, rows)
 
 
 def _whole_rows(kernel: Kernel, X: Any, rows: Array) -> Array:

@@ -1,11 +1,10 @@
-"""What kernels of inner products compute with: norms, triangles, powers."""
+"""What kernels of inner products compute with: norms and powers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.linalg.blas
 import scipy.sparse as sp
 
 from graphfold.arrays import Array
@@ -26,18 +25,6 @@ def unit_rows(X: Any) -> Any:
         scale = sp.dia_array((1 / lengths[None], [0]), shape=(len(lengths),) * 2)
         return sp.csr_array(scale @ X)
     return X / lengths[:, None]
-
-
-def lower_triangle_of_products(X: Array, room: Array | None = None) -> Array:
-    """X X', of which only the lower triangle is filled: half a product's work."""
-    X = np.ascontiguousarray(X)
-    syrk = scipy.linalg.blas.ssyrk if X.dtype == np.float32 else scipy.linalg.blas.dsyrk
-    # zeros, not empty: the system's fresh pages were touched faster wherever we looked
-    if room is None:
-        room = np.zeros((len(X), len(X)), dtype=X.dtype)
-    # BLAS counts in columns: X.T is X without a copy, and its upper triangle is
-    # our lower one
-    return np.asarray(syrk(1.0, X.T, trans=1, lower=0, c=room.T, overwrite_c=1).T)
 
 
 def power_in_place(values: Array, exponent: float) -> Array:

@@ -1,9 +1,4 @@
-"""Kernels that are a function of inner products, computed in place with half the work.
-
-k(x, y) = f(x'y, |x|^2, |y|^2). For k(X, X) a symmetric rank-k update computes one
-triangle of X X' (half the arithmetic of a product), f is applied to that triangle in
-place, strip by strip, and the strip is mirrored while it is still in the cache.
-"""
+"""Kernels that are a function of inner products: k(x, y) = f(x'y, |x|^2, |y|^2)."""
 
 from __future__ import annotations
 
@@ -25,12 +20,8 @@ from graphfold.kernels.bandwidth import (
     width,
 )
 from graphfold.kernels.base import Kernel
-from graphfold.kernels.inner import (
-    lower_triangle_of_products,
-    power_in_place,
-    squared_norms,
-    unit_rows,
-)
+from graphfold.kernels.grams import Finish, fill_grams
+from graphfold.kernels.inner import power_in_place, squared_norms, unit_rows
 from graphfold.progress import counted
 
 STRIP = 256
@@ -106,7 +97,19 @@ class ProductKernel(Kernel):
         norms = squared_norms(X)
         if sp.issparse(X):
             return self._gram_of_sparse(X, norms)
-        return self.finish_gram(lower_triangle_of_products(X), norms)
+        room = np.empty((len(X), len(X)), dtype=X.dtype)
+        fill_grams([room], X, [self.finisher(norms)], name="kernel")
+        return room
+
+    def finisher(self, norms: Array) -> Finish:
+        """What turns the products of two slices of the rows into kernel values."""
+        sound = self.bounded and bool(np.isfinite(norms).all())
+
+        def finish(products: Array, rows: slice, columns: slice) -> Array:
+            values = self.finish(products, norms[rows, None], norms[None, columns])
+            return values if sound else self.finite(values, values)
+
+        return finish
 
     def _gram_of_sparse(self, X: Any, norms: Array) -> Array:
         """By strips: X X' as a sparse matrix may take more room than as a dense one."""
@@ -117,17 +120,6 @@ class ProductKernel(Kernel):
             values[rows] = self.finish(strip, norms[rows, None], norms[None])
             self.finite(values[rows], values)
         return values
-
-    def finish_gram(self, products: Array, norms: Array) -> Array:
-        """k(X, X) in the place of X X', of which the lower triangle is given."""
-        for rows in counted("kernel", row_blocks(len(products), STRIP)):
-            strip = products[rows, : rows.stop]
-            self.finish(strip, norms[rows, None], norms[None, : rows.stop])
-            square = products[rows, rows]
-            square[:] = np.tril(square) + np.tril(square, -1).T
-            products[: rows.start, rows] = strip[:, : rows.start].T
-            self.finite(strip, products)
-        return products
 
     def finite(self, values: Array, answer: Array) -> Array:
         """``answer``, unless ``values`` hold NaN or infinity."""
@@ -274,10 +266,10 @@ class Gaussian(ProductKernel):
 
     def finish(self, products: Array, norms_x: Array, norms_y: Array) -> Array:
         gamma = float(self.gamma)  # type: ignore[arg-type]
-        products *= 2 * gamma
-        products -= gamma * norms_x
-        products -= gamma * norms_y
+        products *= 2
+        products -= norms_x + norms_y  # together, so that symmetric ones stay so
         np.minimum(products, 0, out=products)
+        products *= gamma
         return np.exp(products, out=products)
 
     def of_norms(self, norms: Array) -> Array:
@@ -382,9 +374,7 @@ def gaussian_grams(kernels: Sequence[Gaussian], X: Any) -> list[Array]:
         return [kernel.gram(X) for kernel in kernels]
     X = kernels[0].prepare(X, X)
     norms = squared_norms(X)
-    block = np.zeros((len(kernels), len(X), len(X)), dtype=X.dtype)
-    products = lower_triangle_of_products(X, block[-1])
-    for room in block[:-1]:
-        room[:] = products
-    pairs = zip(kernels, block, strict=True)
-    return [kernel.finish_gram(room, norms) for kernel, room in pairs]
+    block = np.empty((len(kernels), len(X), len(X)), dtype=X.dtype)
+    finishes = [kernel.finisher(norms) for kernel in kernels]
+    fill_grams(list(block), X, finishes, name="kernels")
+    return list(block)

@@ -14,8 +14,10 @@ import numpy as np
 from graphfold.arrays import floating
 from graphfold.kernels import Kernel
 from graphfold.kernels.bandwidth import N_ROWS as ROWS_OF_MEDIAN
+from graphfold.kernels.grams import FEW_ROWS
 from graphfold.kernels.landmarks import STRIP as FEATURE_STRIP
 from graphfold.kernels.landmarks import block_rows
+from graphfold.solvers.lanczos import block_width, capacity
 from graphfold.stores import RowStore, is_on_disk, is_sparse
 
 #: share of the free memory that a fit may take when nobody sets a budget
@@ -39,13 +41,14 @@ def copy_of_rows(X: Any) -> int:
 
 
 def solver_bytes(n: int, width: int, itemsize: int, *, thin: bool) -> int:
-    """The space of a block Krylov solve, its products, and what a round needs.
+    """The space of a block Krylov solve, and what a round needs.
 
-    Where products are cheap (``thin``) the space is wide.
+    Where products are cheap (``thin``) the products of the space are kept as well.
     """
-    space = max((10 if thin else 5) * width, 60)
-    kept = (4 if thin else 2) * width
-    columns = 2 * space + 3 * width + max(2 * kept, 10 * width)
+    if thin:
+        columns = 2 * max(10 * width, 60) + 13 * width
+    else:
+        columns = capacity(width, n) + 8 * block_width(width, n)
     return int(n * columns * itemsize)
 
 
@@ -69,7 +72,8 @@ def tile_bytes(strip: int, n_columns: int, itemsize: int, n_threads: int) -> int
 def median_bytes(n: int, itemsize: int) -> int:
     """Distances of the pairs that the median rule looks at, and a strip of them."""
     rows = min(n, ROWS_OF_MEDIAN)
-    return itemsize * (rows * rows // 2 + 256 * rows)
+    at_once = max(256 * rows, min(rows, FEW_ROWS) ** 2)
+    return itemsize * (rows * rows // 2 + at_once)
 
 
 def way_back_bytes(X: Any, n: int) -> int:

@@ -95,6 +95,11 @@ class Problem:
             return weighted[0] if weighted else None
         return self._memo.sum_of(weighted, self.theta)
 
+    def stored_kernels(self) -> dict[str, Array]:
+        """Kernel matrices that are in memory, as they were computed, by name."""
+        bases = {term.name: term.base for term in self.kernels}
+        return {k: base.matrix for k, base in bases.items() if isinstance(base, Dense)}
+
     def graph_operator(self) -> SymmetricOperator | None:
         """sum beta R, neither centred nor scaled by gamma; None without a graph."""
         weighted = _weighted(self.graphs, self.beta)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from graphfold.arrays import column_lengths, orthonormal
-from graphfold.operators.stored import gershgorin
+from graphfold.arrays import Array, column_lengths, orthonormal
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
     relative_residuals,
 )
+from graphfold.threads import threads_for
 
+#: up to this many rows two threads are slower than one
+ONE_THREAD = 800
 #: cosine with a vector to be avoided that is more than rounding
 LEAK = 1e-10
 
@@ -28,17 +30,11 @@ def lapack(request: Request) -> Eigenpairs:
     avoid = request.avoid.astype(np.float64, copy=False)
     shifted = matrix
     if avoid.shape[1]:
-        low, high = gershgorin(np.diagonal(matrix), np.abs(matrix).sum(axis=1))
-        depth = 2 * max(abs(low), abs(high)) + 1e-300
+        depth = 2 * _bound(matrix) + 1e-300
         shifted = matrix - depth * avoid @ avoid.T
     ahead = min(d + 1, n - avoid.shape[1])  # one more, to know the gap
-    values, vectors = scipy.linalg.eigh(
-        shifted, subset_by_index=[n - ahead, n - 1], check_finite=False, driver="evr"
-    )
-    if len(values) < ahead:
-        # LAPACK's bisection can lose a group of exactly equal eigenvalues (an identity)
-        values, vectors = scipy.linalg.eigh(shifted, check_finite=False, driver="evd")
-        values, vectors = values[n - ahead :], vectors[:, n - ahead :]
+    with threads_for(n, ONE_THREAD):
+        values, vectors = _largest(shifted, ahead)
     after = float(values[0]) if ahead > d else np.nan
     values, vectors = values[::-1][:d].copy(), vectors[:, ::-1][:, :d].copy()
     if np.abs(avoid.T @ vectors).max(initial=0.0) > LEAK:
@@ -62,3 +58,23 @@ def lapack(request: Request) -> Eigenpairs:
         size=size,
         next_value=after,
     )
+
+
+def _largest(matrix: Array, count: int) -> tuple[Array, Array]:
+    """The largest eigenvalues, rising, and their eigenvectors."""
+    n, how = len(matrix), {"check_finite": False}
+    matrix = matrix.T  # the same, in LAPACK's order
+    values, vectors = scipy.linalg.eigh(
+        matrix, subset_by_index=[n - count, n - 1], driver="evr", **how
+    )
+    if len(values) < count:
+        # LAPACK's bisection can lose a group of exactly equal eigenvalues (an identity)
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd", **how)
+        values, vectors = values[n - count :], vectors[:, n - count :]
+    return values, vectors
+
+
+def _bound(matrix: Array) -> float:
+    """A bound of the sizes of the eigenvalues: the root of the sum of squares."""
+    largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
+    return largest * float(np.linalg.norm(matrix / largest))

@@ -18,7 +18,7 @@ from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.kernels import Kernel, Linear
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.kernels.names import bind_all
-from graphfold.model.landmarks import CHOICES, choose_landmarks
+from graphfold.model.landmarks import CHOICES, Chosen, choose_landmarks
 from graphfold.model.memory import N_PROBES
 from graphfold.stores import is_sparse
 
@@ -170,19 +170,20 @@ def choose(
     count: int | None,
     rng: np.random.Generator,
     fingerprints: Array | None = None,
-) -> Any:
-    """The rows that are landmarks."""
+) -> Chosen:
+    """The rows that are landmarks, and those that tell the width of a kernel."""
     asked = estimator.landmarks
     if asked is not None and not isinstance(asked, numbers.Integral):
         if np.ndim(asked) == 1 and not sp.issparse(asked):
-            return X[positions_of(asked, labels, X.shape[0])]
-        return given_rows(asked, X, getattr(estimator, "feature_names_in_", None))
+            rows = X[positions_of(asked, labels, X.shape[0])]
+        else:
+            names = getattr(estimator, "feature_names_in_", None)
+            rows = given_rows(asked, X, names)
+        return Chosen(rows, rows)
     wanted = int(asked if asked is not None else count or 0)
-    kernels = estimator._kernels(X)
-    chosen = choose_landmarks(
-        X, wanted, estimator.landmark_choice, list(kernels.values()), rng, fingerprints
-    )
-    return X[chosen]
+    kernels = list(estimator._kernels(X).values())
+    how = estimator.landmark_choice
+    return choose_landmarks(X, wanted, how, kernels, rng, fingerprints)
 
 
 def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
@@ -220,13 +221,15 @@ def near_zero(kernel: Kernel, X: Any) -> Kernel:
 
 
 def landmarks_of(
-    estimator: Any, X: Any, rows: Any, rank: int | None, rng: np.random.Generator
+    estimator: Any, X: Any, chosen: Chosen, rank: int | None, rng: np.random.Generator
 ) -> Landmarks:
-    """Kernels bound to the landmarks, and their features; ``rank`` columns of each.
+    """Kernels bound to what was chosen, and features; ``rank`` columns of each.
 
-    A median width looks at the landmarks alone, so that all who have them agree on it.
+    A median width looks at the landmarks alone, or at rows chosen uniformly where
+    they are means: all who have them agree on it.
     """
-    kernels = bind_all(estimator._kernels(X), rows, rng)
+    rows = chosen.rows
+    kernels = bind_all(estimator._kernels(X), chosen.typical, rng)
     if rank is None:
         return bound_landmarks(estimator, kernels, rows, some_rows(X, rng))
     features = features_for(estimator, kernels, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -181,9 +182,28 @@ def choose(
             rows = given_rows(asked, X, names)
         return Chosen(rows, rows)
     wanted = int(asked if asked is not None else count or 0)
-    kernels = list(estimator._kernels(X).values())
-    how = estimator.landmark_choice
-    return choose_landmarks(X, wanted, how, kernels, rng, fingerprints)
+    kernels = estimator._kernels(X)
+    how = choice_of(estimator, kernels)
+    listed = list(kernels.values())
+    return choose_landmarks(X, wanted, how, listed, rng, fingerprints)
+
+
+def choice_of(estimator: Any, kernels: dict[str, Kernel]) -> str:
+    """How a number of landmarks is chosen: "auto" is k-means where means make sense."""
+    how, known = estimator.landmark_choice, means_make_sense(kernels)
+    if how == "auto":
+        return "k-means" if known else "uniform"
+    if how == "k-means" and not known:
+        raise GraphfoldError(
+            'landmark_choice must not be "k-means" where a kernel is a callable, to '
+            f"which a mean of rows may say nothing; got kernel={estimator.kernel!r}"
+        )
+    return str(how)
+
+
+def means_make_sense(kernels: dict[str, Kernel]) -> bool:
+    """Whether every kernel is a function of numbers, so that rows may be averaged."""
+    return all(kernel.of_means for kernel in kernels.values())
 
 
 def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
@@ -194,6 +214,8 @@ def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
             "landmarks must be None unless every kernel is a function of two rows; "
             f"got kernel={estimator.kernel!r}"
         )
+    if isinstance(estimator.landmarks, numbers.Integral | NoneType):
+        choice_of(estimator, kernels)
 
 
 def _about(kernel: Kernel, rows: Any) -> Kernel:

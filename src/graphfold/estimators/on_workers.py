@@ -29,6 +29,7 @@ from graphfold.estimators.landmarks import (
     bound_landmarks,
     check_kernels,
     check_landmarks,
+    choice_of,
     given_rows,
     n_landmarks,
 )
@@ -252,7 +253,8 @@ def _landmarks(
         )
     else:
         assert count is not None
-        chosen = _chosen(X, count, estimator.landmark_choice, kernels, seed, rng)
+        how = choice_of(estimator, kernels)
+        chosen = _chosen(X, count, how, kernels, seed, rng)
     bound = bind_all(kernels, chosen.typical, rng)
     landmarks = bound_landmarks(estimator, bound, chosen.rows, probes)
     advice.on_kernels(landmarks.kernels, probes, rng)

@@ -14,7 +14,7 @@ from graphfold.model.centres import k_means_centres
 
 #: how rows of X are chosen; "k-means" makes rows of their own
 CHOICES_OF_ROWS = ("uniform", "k-means++", "leverage")
-CHOICES = ("uniform", "k-means", "k-means++", "leverage")
+CHOICES = ("auto", "uniform", "k-means", "k-means++", "leverage")
 #: rows looked at for each landmark, where not all can be
 CANDIDATES = 20
 #: rows that a kernel's width is read from, where all are not

@@ -12,7 +12,6 @@ from graphfold.equal_rows import row_fingerprints
 from graphfold.model import landmarks
 from graphfold.model.landmarks import (
     CHOICES_OF_ROWS,
-    choose_landmarks,
     choose_rows,
     hash_ranks,
     leverage_scores,
@@ -205,9 +204,7 @@ def test_fingerprints_that_are_known_are_used(rng):
     X = rng.standard_normal((30, 2))
     marks = np.arange(30, dtype=np.uint64)
     seed = int(np.random.default_rng(5).integers(2**31))
-    found = landmarks.choose_rows(
-        X, 4, "uniform", [], np.random.default_rng(5), marks
-    )
+    found = landmarks.choose_rows(X, 4, "uniform", [], np.random.default_rng(5), marks)
     assert found.tolist() == landmarks.uniform_rows(marks, 4, seed).tolist()
 
 

@@ -19,13 +19,15 @@ from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.kernels import Kernel, Linear
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.kernels.names import bind_all
-from graphfold.model.landmarks import CHOICES, Chosen, choose_landmarks
+from graphfold.model.landmarks import CANDIDATES, CHOICES, Chosen, choose_landmarks
 from graphfold.model.memory import N_PROBES
 from graphfold.stores import is_sparse
 
 #: rows looked at, and how many times farther from zero than from each other rows may
 #: lie before the linear kernel is taken about their mean
 LOOKED_AT, FAR = 1000, 10.0
+#: what ``landmarks`` is where they are chosen: a number, or None for what fits
+WANTED = (numbers.Integral, NoneType)
 
 
 @dataclass(frozen=True)
@@ -201,6 +203,14 @@ def choice_of(estimator: Any, kernels: dict[str, Kernel]) -> str:
     return str(how)
 
 
+def averaged_rows(estimator: Any, kernels: dict[str, Kernel]) -> int:
+    """Rows for each landmark that means are sought of; 0 where they are rows of X."""
+    asked = getattr(estimator, "landmarks", None)
+    how = getattr(estimator, "landmark_choice", "uniform")
+    of_means = how in ("auto", "k-means") and means_make_sense(kernels)
+    return CANDIDATES if of_means and isinstance(asked, WANTED) else 0
+
+
 def means_make_sense(kernels: dict[str, Kernel]) -> bool:
     """Whether every kernel is a function of numbers, so that rows may be averaged."""
     return all(kernel.of_means for kernel in kernels.values())
@@ -214,7 +224,7 @@ def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
             "landmarks must be None unless every kernel is a function of two rows; "
             f"got kernel={estimator.kernel!r}"
         )
-    if isinstance(estimator.landmarks, numbers.Integral | NoneType):
+    if isinstance(estimator.landmarks, WANTED):
         choice_of(estimator, kernels)
 
 

@@ -74,7 +74,8 @@ def _means(rows: Any, labels: Array, centres: Any) -> Any:
     """
     n, count = len(labels), centres.shape[0]
     sizes = np.bincount(labels, minlength=count)
-    starts = np.arange(n + 1)
+    # indices of sparse means are as wide as these, and scikit-learn wants narrow ones
+    labels, starts = labels.astype(np.int32), np.arange(n + 1, dtype=np.int32)
     shares = sp.csr_array((1 / sizes[labels], labels, starts), shape=(n, count))
     is_lost = (sizes == 0).astype(np.float64)
     means = sp.csr_array(sp.diags_array(is_lost)) @ centres

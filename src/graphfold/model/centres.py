@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from graphfold.threads import blocks
 
 #: how often the centres are moved: more rounds bring little
 ROUNDS = 2
-#: rows that are compared with all centres at once
-BLOCK = 1024
+#: rows that are compared with all centres at once, and numbers of these, but for few
+BLOCK, NUMBERS, FEWEST = 1024, 2**18, 64
 
 
 def k_means_centres(rows: Any, count: int) -> Any:
@@ -35,6 +35,18 @@ def k_means_centres(rows: Any, count: int) -> Any:
         labels = _nearest(rows, centres, comparable)
         centres = _means(rows, labels, centres)
     return centres.astype(rows.dtype)
+
+
+def rows_at_once(n_columns: int, *, is_sparse: bool) -> int:
+    """Rows of a block: of wide rows fewer, unless they are sparse."""
+    if is_sparse:
+        return BLOCK
+    return int(np.clip(NUMBERS // max(n_columns, 1), FEWEST, BLOCK))
+
+
+def _blocks(rows: Any) -> Iterator[slice]:
+    size = rows_at_once(rows.shape[1], is_sparse=sp.issparse(rows))
+    return row_blocks(rows.shape[0], size)
 
 
 def _comparable(rows: Any) -> Callable[[Any], Any]:
@@ -62,8 +74,7 @@ def _nearest(rows: Any, centres: Any, comparable: Callable[[Any], Any]) -> Array
         return np.asarray(products.argmax(axis=1))
 
     # one thread of BLAS each: their number is not seen in the digits
-    pieces = row_blocks(rows.shape[0], BLOCK)
-    with blocks("nearest landmarks", nearest, pieces) as found:
+    with blocks("nearest landmarks", nearest, _blocks(rows)) as found:
         return np.concatenate(list(found))
 
 
@@ -79,6 +90,6 @@ def _means(rows: Any, labels: Array, centres: Any) -> Any:
     shares = sp.csr_array((1 / sizes[labels], labels, starts), shape=(n, count))
     is_lost = (sizes == 0).astype(np.float64)
     means = sp.csr_array(sp.diags_array(is_lost)) @ centres
-    for part in row_blocks(n, BLOCK):
+    for part in _blocks(rows):
         means = means + sp.csr_array(shares[part].T) @ rows[part]
     return means

@@ -16,7 +16,7 @@ from graphfold.kernels import Kernel
 from graphfold.kernels.bandwidth import N_ROWS as ROWS_OF_MEDIAN
 from graphfold.kernels.landmarks import STRIP as FEATURE_STRIP
 from graphfold.kernels.landmarks import block_rows
-from graphfold.model.centres import BLOCK as MEANS_BLOCK
+from graphfold.model.centres import rows_at_once
 from graphfold.stores import RowStore, is_on_disk, is_sparse
 
 #: share of the free memory that a fit may take when nobody sets a budget
@@ -139,7 +139,8 @@ def means_bytes(X: Any, m: int, averaged: int, n_threads: int) -> int:
     # sparse means hold no more entries than the rows they are of, in wider numbers
     means = 2 * count * row if is_sparse(X) else 8 * m * X.shape[1]
     products = (16 if is_sparse(X) else 4) * m
-    return count * row + 3 * means + n_threads * MEANS_BLOCK * (3 * row + products)
+    block = min(rows_at_once(X.shape[1], is_sparse=is_sparse(X)), count)
+    return count * row + 3 * means + n_threads * block * (3 * row + products)
 
 
 def row_bytes(X: Any) -> int:

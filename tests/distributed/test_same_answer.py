@@ -72,6 +72,9 @@ PROBLEMS = {
     "random walk": {"graph": PLAIN, "response": responses.RandomWalk(2, 3)},
     "bandlimited": {"graph": PLAIN, "response": responses.Bandlimited(6)},
     "mixed": {"graph": [PLAIN, OTHER], "response": [None, responses.Diffusion(3.0)]},
+    "uniform": {"graph": PLAIN, "landmark_choice": "uniform"},
+    "centres": {"graph": PLAIN, "landmark_choice": "k-means"},
+    "more than enough": {"graph": PLAIN, "landmarks": 599},
     "spread": {"graph": PLAIN, "landmark_choice": "k-means++"},
     "leverage": {"graph": PLAIN, "landmark_choice": "leverage"},
     "neighbours": {"graph": NeighborGraph(7)},
@@ -243,6 +246,16 @@ def test_two_worker_processes(workers):
     other = on_workers(rows, edge_table(EDGES, 4))
     assert largest_gap(other.embedding_.compute(), one.embedding_) < 1e-6
     assert largest_gap(other.transform(rows).compute(), one.embedding_) < 1e-6
+
+
+def test_centres_of_k_means_are_those_of_one_machine(workers):
+    rows = chunked(X, (100, 250, 250))
+    how = {"landmark_choice": "k-means", "landmarks": 20}
+    one, other = in_memory(X, PLAIN, **how), on_workers(rows, PLAIN, **how)
+    np.testing.assert_array_equal(other.landmarks_, one.landmarks_)
+    assert largest_gap(other.embedding_.compute(), one.embedding_) < 1e-6
+    with pytest.raises(GraphfoldError, match='must not be "k-means"'):
+        on_workers(rows, PLAIN, kernel=lambda x, y: float(x @ y), **how)
 
 
 def test_several_laplacians_report_the_eigenvalues_of_the_formula():

@@ -17,7 +17,7 @@ from graphfold.equal_rows import row_fingerprints
 from graphfold.errors import GraphfoldError
 from graphfold.estimators.row_keys import RowKeys
 from graphfold.kernels.landmarks import landmark_features
-from graphfold.model.landmarks import choose_landmarks, uniform_rows
+from graphfold.model.landmarks import choose_rows, uniform_rows
 from graphfold.threads import n_threads
 
 X = np.random.default_rng(0).standard_normal((400, 5))
@@ -68,7 +68,7 @@ def test_leverage_prefers_a_lonely_row(place):
         rows[place] = 50.0
         kernel = [kernels.Gaussian(0.5)]
         # 20 candidates for each landmark: with 20 landmarks all rows are looked at
-        hits += place in choose_landmarks(rows, 20, "leverage", kernel, rng)
+        hits += place in choose_rows(rows, 20, "leverage", kernel, rng)
     assert hits >= 8
 
 

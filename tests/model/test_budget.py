@@ -67,6 +67,11 @@ CASES = {
         "90MB",
         "features",
     ),
+    "centres of wide rows": (
+        gkpca(9000, 1500, dtype="float32", settings={"landmarks": 300}),
+        "110MB",
+        "features",
+    ),
     "landmarks in little room": (
         gkpca(30000, 30, dtype="float32", degree=10, settings={"landmarks": 300}),
         "45MB",

@@ -11,8 +11,8 @@ from graphfold import kernels
 from graphfold.equal_rows import row_fingerprints
 from graphfold.model import landmarks
 from graphfold.model.landmarks import (
-    CHOICES,
-    choose_landmarks,
+    CHOICES_OF_ROWS,
+    choose_rows,
     hash_ranks,
     leverage_scores,
     uniform_rows,
@@ -22,7 +22,7 @@ KERNEL = [kernels.Gaussian(0.5)]
 
 
 def chosen(X, count, how="uniform", seed=0):
-    return choose_landmarks(X, count, how, KERNEL, np.random.default_rng(seed))
+    return choose_rows(X, count, how, KERNEL, np.random.default_rng(seed))
 
 
 def as_set(rows):
@@ -113,7 +113,7 @@ def test_large_and_small_numbers_are_as_likely(rng):
     assert abs(np.mean(shares) - 0.5) < 0.05
 
 
-@pytest.mark.parametrize("how", CHOICES)
+@pytest.mark.parametrize("how", CHOICES_OF_ROWS)
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_rows_are_distinct_and_the_same_again(rng, how, make):
     X = make(rng.standard_normal((300, 4)))
@@ -126,14 +126,14 @@ def test_rows_are_distinct_and_the_same_again(rng, how, make):
     assert set(found) != set(chosen(X, 25, how, seed=5))
 
 
-@pytest.mark.parametrize("how", CHOICES)
+@pytest.mark.parametrize("how", CHOICES_OF_ROWS)
 def test_copies_are_never_two_landmarks(rng, how):
     X = rng.standard_normal((30, 3))[rng.integers(0, 30, 400)]
     found = X[chosen(X, 20, how)]
     assert len(as_set(found)) == len(found) == 20
 
 
-@pytest.mark.parametrize("how", CHOICES)
+@pytest.mark.parametrize("how", CHOICES_OF_ROWS)
 def test_all_rows_can_be_landmarks(rng, how):
     X = rng.standard_normal((40, 3))
     assert_array_equal(np.sort(chosen(X, 40, how)), np.arange(40))
@@ -204,9 +204,7 @@ def test_fingerprints_that_are_known_are_used(rng):
     X = rng.standard_normal((30, 2))
     marks = np.arange(30, dtype=np.uint64)
     seed = int(np.random.default_rng(5).integers(2**31))
-    found = landmarks.choose_landmarks(
-        X, 4, "uniform", [], np.random.default_rng(5), marks
-    )
+    found = landmarks.choose_rows(X, 4, "uniform", [], np.random.default_rng(5), marks)
     assert found.tolist() == landmarks.uniform_rows(marks, 4, seed).tolist()
 
 

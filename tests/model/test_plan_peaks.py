@@ -272,7 +272,7 @@ def test_seconds_are_told_where_they_are_asked_for(monkeypatch):
     made(timed=True, d=8, table=Rows(10, 4))  # no block is wider than the rows
     assert asked.pop()[0][2] == 10
     assert made(timed=True, landmarks=50, n_edges=5).seconds == 7.0
-    assert asked.pop() == ((50, D), {"refined": False, "n_edges": 5})
+    assert asked.pop() == ((50, D), {"refined": False, "n_edges": 5, "averaged": 0})
 
 
 def test_a_plan_says_what_it_takes():

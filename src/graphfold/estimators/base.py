@@ -23,6 +23,7 @@ from graphfold.estimators import advice, rows
 from graphfold.estimators.alignment import reference_for
 from graphfold.estimators.fitting import Constrain, Fit, InMemory, Sources, prepare
 from graphfold.estimators.landmarks import (
+    averaged_rows,
     check_kernels,
     check_landmarks,
     n_landmarks,
@@ -227,14 +228,9 @@ class GraphEmbedding(
         if not graphs:
             return 0.0
         columns = self.graph_strength == "auto" and self._has_rows()
+        by = "columns" if columns else "edges"
         self.strength_path_ = strength_path(
-            self,
-            X,
-            labels,
-            graphs,
-            rng,
-            by="columns" if columns else "edges",
-            constrain=constrain,
+            self, X, labels, graphs, rng, by=by, constrain=constrain
         )
         return self.strength_path_.chosen
 
@@ -256,6 +252,7 @@ class GraphEmbedding(
             exact_only=not hasattr(self, "landmarks"),
             keeps_rows=self._needs_rows(),
             rows_back=rows_back(self),
+            averaged=averaged_rows(self, kernels),
         )
 
     def _keep(self, fit: Fit, result: Alternation, labels: Array | None) -> None:

@@ -94,8 +94,10 @@ default="auto"
         their own, labels of rows of X, or positions where rows have none). The graph
         stays whole. Needs memory for n x landmarks numbers of four bytes, or less if
         ``max_memory`` says so.
-    landmark_choice : {"uniform", "k-means++", "leverage"}, default="uniform"
-        How a number of landmarks is chosen.
+    landmark_choice : {"auto", "uniform", "k-means", "k-means++", "leverage"}, \
+default="auto"
+        How a number of landmarks is chosen: rows of X, or their means where it is
+        "k-means". "auto" is "k-means", but "uniform" where a kernel is a callable.
     refine : "auto" or bool, default="auto"
         With landmarks and a graph, go on from the best function of the features to the
         answer of the whole problem. False: the best function of a row's features and
@@ -145,7 +147,8 @@ default="auto"
     n_graph_components_ : its number of connected components
     axis_report_ : eigengaps, how far each axis may turn, interchangeable axes
     explained_variance_ratio_ : v'Kv / tr K for each component
-    landmarks_ : the rows that are landmarks, where there are any
+    landmarks_ : the landmarks, where there are any: rows of X, those given, or the
+        centres of k-means, which are rows of their own
     landmark_error_ : share of the variance in feature space that they do not see
     n_seen_, n_batches_, drift_ : of a stream: rows, batches, how it has changed
     components_ : unit loadings, for the linear kernel
@@ -188,7 +191,7 @@ default="auto"
         scaling: str = "eigenvalue",
         solver: str = "auto",
         landmarks: Any = None,
-        landmark_choice: str = "uniform",
+        landmark_choice: str = "auto",
         refine: bool | str = "auto",
         forgetting: float = 1.0,
         max_memory: int | str | None = None,

@@ -79,7 +79,8 @@ def importances(estimator: Any, component: int) -> FeatureImportances:
 def _gradient(estimator: Any, turn: Array) -> tuple[Array, Any]:
     """The gradient of a combination of components at some rows, and all the rows.
 
-    By landmarks, where there are any: then they are the rows.
+    By landmarks, where there are any: then they are the rows, and where they are means
+    of rows, columns of much noise spread less.
     """
     if not hasattr(estimator, "landmarks_"):
         X, weights = estimator._X_fit, estimator._extension.V @ turn

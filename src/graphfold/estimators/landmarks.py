@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ from graphfold.graphs.labels import LabelIndex, as_labels, first_duplicate
 from graphfold.kernels import Kernel, Linear
 from graphfold.kernels.landmarks import LandmarkFeatures, landmark_features
 from graphfold.kernels.names import bind_all
-from graphfold.model.landmarks import CHOICES, choose_landmarks
+from graphfold.model.landmarks import CANDIDATES, CHOICES, Chosen, choose_landmarks
 from graphfold.model.memory import N_PROBES
 from graphfold.stores import is_sparse
 
 #: rows looked at, and how many times farther from zero than from each other rows may
 #: lie before the linear kernel is taken about their mean
 LOOKED_AT, FAR = 1000, 10.0
+#: what ``landmarks`` is where they are chosen: a number, or None for what fits
+WANTED = (numbers.Integral, NoneType)
 
 
 @dataclass(frozen=True)
@@ -170,19 +173,47 @@ def choose(
     count: int | None,
     rng: np.random.Generator,
     fingerprints: Array | None = None,
-) -> Any:
-    """The rows that are landmarks."""
+) -> Chosen:
+    """The rows that are landmarks, and those that tell the width of a kernel."""
     asked = estimator.landmarks
     if asked is not None and not isinstance(asked, numbers.Integral):
         if np.ndim(asked) == 1 and not sp.issparse(asked):
-            return X[positions_of(asked, labels, X.shape[0])]
-        return given_rows(asked, X, getattr(estimator, "feature_names_in_", None))
+            rows = X[positions_of(asked, labels, X.shape[0])]
+        else:
+            names = getattr(estimator, "feature_names_in_", None)
+            rows = given_rows(asked, X, names)
+        return Chosen(rows, rows)
     wanted = int(asked if asked is not None else count or 0)
     kernels = estimator._kernels(X)
-    chosen = choose_landmarks(
-        X, wanted, estimator.landmark_choice, list(kernels.values()), rng, fingerprints
-    )
-    return X[chosen]
+    how = choice_of(estimator, kernels)
+    listed = list(kernels.values())
+    return choose_landmarks(X, wanted, how, listed, rng, fingerprints)
+
+
+def choice_of(estimator: Any, kernels: dict[str, Kernel]) -> str:
+    """How a number of landmarks is chosen: "auto" is k-means where means make sense."""
+    how, known = estimator.landmark_choice, means_make_sense(kernels)
+    if how == "auto":
+        return "k-means" if known else "uniform"
+    if how == "k-means" and not known:
+        raise GraphfoldError(
+            'landmark_choice must not be "k-means" where a kernel is a callable, to '
+            f"which a mean of rows may say nothing; got kernel={estimator.kernel!r}"
+        )
+    return str(how)
+
+
+def averaged_rows(estimator: Any, kernels: dict[str, Kernel]) -> int:
+    """Rows for each landmark that means are sought of; 0 where they are rows of X."""
+    asked = getattr(estimator, "landmarks", None)
+    how = getattr(estimator, "landmark_choice", "uniform")
+    of_means = how in ("auto", "k-means") and means_make_sense(kernels)
+    return CANDIDATES if of_means and isinstance(asked, WANTED) else 0
+
+
+def means_make_sense(kernels: dict[str, Kernel]) -> bool:
+    """Whether every kernel is a function of numbers, so that rows may be averaged."""
+    return all(kernel.of_means for kernel in kernels.values())
 
 
 def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
@@ -193,6 +224,8 @@ def check_kernels(estimator: Any, kernels: dict[str, Kernel]) -> None:
             "landmarks must be None unless every kernel is a function of two rows; "
             f"got kernel={estimator.kernel!r}"
         )
+    if isinstance(estimator.landmarks, WANTED):
+        choice_of(estimator, kernels)
 
 
 def _about(kernel: Kernel, rows: Any) -> Kernel:
@@ -220,13 +253,15 @@ def near_zero(kernel: Kernel, X: Any) -> Kernel:
 
 
 def landmarks_of(
-    estimator: Any, X: Any, rows: Any, rank: int | None, rng: np.random.Generator
+    estimator: Any, X: Any, chosen: Chosen, rank: int | None, rng: np.random.Generator
 ) -> Landmarks:
-    """Kernels bound to the landmarks, and their features; ``rank`` columns of each.
+    """Kernels bound to what was chosen, and features; ``rank`` columns of each.
 
-    A median width looks at the landmarks alone, so that all who have them agree on it.
+    A median width looks at the landmarks alone, or at rows chosen uniformly where
+    they are means: all who have them agree on it.
     """
-    kernels = bind_all(estimator._kernels(X), rows, rng)
+    rows = chosen.rows
+    kernels = bind_all(estimator._kernels(X), chosen.typical, rng)
     if rank is None:
         return bound_landmarks(estimator, kernels, rows, some_rows(X, rng))
     features = features_for(estimator, kernels, rows)

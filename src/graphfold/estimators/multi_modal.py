@@ -132,7 +132,7 @@ max_memory, align_to, tol, max_iter, random_state, verbose :
         scaling: str = "eigenvalue",
         solver: str = "auto",
         landmarks: Any = None,
-        landmark_choice: str = "uniform",
+        landmark_choice: str = "auto",
         refine: bool | str = "auto",
         max_memory: int | str | None = None,
         align_to: Any = None,

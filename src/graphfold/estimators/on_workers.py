@@ -29,6 +29,7 @@ from graphfold.estimators.landmarks import (
     bound_landmarks,
     check_kernels,
     check_landmarks,
+    choice_of,
     given_rows,
     n_landmarks,
 )
@@ -47,7 +48,12 @@ from graphfold.estimators.statement_on_workers import (
 )
 from graphfold.graphs import GraphRecipe
 from graphfold.kernels.names import bind_all
-from graphfold.model.landmarks import CANDIDATES, best_candidates
+from graphfold.model.landmarks import (
+    CANDIDATES,
+    Chosen,
+    best_candidates,
+    centres_of,
+)
 from graphfold.model.memory import N_PROBES
 from graphfold.model.plan import MOST_LANDMARKS, Plan
 from graphfold.progress import say
@@ -239,6 +245,7 @@ def _landmarks(
     probes, _ = X.smallest_ranks(min(N_PROBES, X.shape[0]), seed + 1)
     if asked is not None and np.ndim(asked) == 2:
         rows = given_rows(asked, probes, getattr(estimator, "feature_names_in_", None))
+        chosen = Chosen(rows, rows)
     elif asked is not None and np.ndim(asked) == 1:
         raise GraphfoldError(
             "landmarks must be a number, or rows of their own, where X is of Dask's; "
@@ -246,8 +253,10 @@ def _landmarks(
         )
     else:
         assert count is not None
-        rows = _chosen(X, count, estimator.landmark_choice, kernels, seed, rng)
-    landmarks = bound_landmarks(estimator, bind_all(kernels, rows, rng), rows, probes)
+        how = choice_of(estimator, kernels)
+        chosen = _chosen(X, count, how, kernels, seed, rng)
+    bound = bind_all(kernels, chosen.typical, rng)
+    landmarks = bound_landmarks(estimator, bound, chosen.rows, probes)
     advice.on_kernels(landmarks.kernels, probes, rng)
     if asked is None:
         warn(
@@ -265,14 +274,16 @@ def _chosen(
     kernels: Mapping[str, Any],
     seed: int,
     rng: np.random.Generator,
-) -> Any:
-    if how == "uniform":
-        return X.smallest_ranks(count, seed)[0]
-    candidates, _ = X.smallest_ranks(CANDIDATES * count, seed)
-    if candidates.shape[0] <= count:
-        return candidates
-    chosen = best_candidates(candidates, count, how, list(kernels.values()), rng, seed)
-    return candidates[np.unique(chosen)]
+) -> Chosen:
+    """What a fit in memory would choose, of candidates that are brought here."""
+    wanted = count if how == "uniform" else CANDIDATES * count
+    rows, _ = X.smallest_ranks(wanted, seed)
+    if how == "k-means":
+        return centres_of(rows, count)
+    if rows.shape[0] > count:
+        best = best_candidates(rows, count, how, list(kernels.values()), rng, seed)
+        rows = rows[np.unique(best)]
+    return Chosen(rows, rows)
 
 
 __all__ = [

@@ -97,7 +97,7 @@ max_memory, ... :
         scaling: str = "eigenvalue",
         solver: str = "auto",
         landmarks: Any = None,
-        landmark_choice: str = "uniform",
+        landmark_choice: str = "auto",
         refine: bool | str = "auto",
         forgetting: float = 1.0,
         max_memory: int | str | None = None,

@@ -30,6 +30,9 @@ class Kernel(Params):
     pointwise: bool = True
     #: whether the kernel matrix is known by its pseudo-inverse, ``inverse_factor``
     by_inverse: bool = False
+    #: whether k(x, y) has a meaning where x is a mean of rows; of a callable nobody
+    #: knows: its rows may be codes
+    of_means: bool = True
 
     @abstractmethod
     def bind(self, X: Any, rng: np.random.Generator) -> Self:

@@ -61,6 +61,10 @@ class Pairwise(Kernel):
     def positive(self) -> bool:  # type: ignore[override]
         return self.metric in ("laplacian", "chi2")
 
+    @property
+    def of_means(self) -> bool:  # type: ignore[override]
+        return not callable(self.metric)
+
     def bind(self, X: Any, rng: np.random.Generator) -> Self:
         params = dict(self.params or {})
         if params.get("gamma") == "median":

@@ -63,6 +63,10 @@ class Combination(Kernel):
     def positive(self) -> bool:  # type: ignore[override]
         return all(kernel.positive for _, kernel in self.parts())
 
+    @property
+    def of_means(self) -> bool:  # type: ignore[override]
+        return all(kernel.of_means for _, kernel in self.parts())
+
     def parts(self) -> list[tuple[float, Kernel]]:
         """Weights and kernels; what has no weight has no say."""
         pairs = zip(self.weights, self.kernels, strict=True)
@@ -145,6 +149,10 @@ class OnColumns(Kernel):
     @property
     def positive(self) -> bool:  # type: ignore[override]
         return self.kernel.positive
+
+    @property
+    def of_means(self) -> bool:  # type: ignore[override]
+        return self.kernel.of_means
 
     @property
     def pointwise(self) -> bool:  # type: ignore[override]

@@ -1,21 +1,35 @@
-"""Which rows are landmarks: uniform, spread out, by leverage, or given."""
+"""Which rows are landmarks: uniform, means of others, spread out, by leverage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphfold.arrays import Array, inverse_root
 from graphfold.equal_rows import row_fingerprints
 from graphfold.kernels import Kernel
+from graphfold.model.centres import k_means_centres
 
-CHOICES = ("uniform", "k-means++", "leverage")
+#: how rows of X are chosen; "k-means" makes rows of their own
+CHOICES_OF_ROWS = ("uniform", "k-means++", "leverage")
+CHOICES = ("auto", "uniform", "k-means", "k-means++", "leverage")
 #: rows looked at for each landmark, where not all can be
 CANDIDATES = 20
 #: rows that a kernel's width is read from, where all are not
 BINDING = 2000
+
+
+class Chosen(NamedTuple):
+    """Landmarks, and the rows that the widths of kernels are read from.
+
+    These are the landmarks themselves where they are rows of X. Means lie nearer to
+    each other than rows do, so of them it is rows chosen uniformly, as many.
+    """
+
+    rows: Any
+    typical: Any
 
 
 def uniform_rows(fingerprints: Array, count: int, seed: int) -> Array:
@@ -41,6 +55,30 @@ def hash_ranks(fingerprints: Array, seed: int) -> Array:
 
 
 def choose_landmarks(
+    X: Any,
+    count: int,
+    how: str,
+    kernels: Sequence[Kernel],
+    rng: np.random.Generator,
+    fingerprints: Array | None = None,
+) -> Chosen:
+    """The landmarks for X: some of its rows, or centres of k-means."""
+    if how == "k-means":
+        seed = int(rng.integers(2**31))
+        known = row_fingerprints(X) if fingerprints is None else fingerprints
+        return centres_of(X[uniform_rows(known, CANDIDATES * count, seed)], count)
+    rows = X[choose_rows(X, count, how, kernels, rng, fingerprints)]
+    return Chosen(rows, rows)
+
+
+def centres_of(candidates: Any, count: int) -> Chosen:
+    """Centres of candidates that come in the order of their ranks, and are distinct."""
+    if candidates.shape[0] <= count:
+        return Chosen(candidates, candidates)
+    return Chosen(k_means_centres(candidates, count), candidates[:count])
+
+
+def choose_rows(
     X: Any,
     count: int,
     how: str,

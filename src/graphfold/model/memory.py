@@ -17,6 +17,7 @@ from graphfold.kernels.bandwidth import N_ROWS as ROWS_OF_MEDIAN
 from graphfold.kernels.grams import FEW_ROWS
 from graphfold.kernels.landmarks import STRIP as FEATURE_STRIP
 from graphfold.kernels.landmarks import block_rows
+from graphfold.model.centres import rows_at_once
 from graphfold.solvers.lanczos import block_width, capacity
 from graphfold.stores import RowStore, is_on_disk, is_sparse
 
@@ -72,7 +73,7 @@ def tile_bytes(strip: int, n_columns: int, itemsize: int, n_threads: int) -> int
 def median_bytes(n: int, itemsize: int) -> int:
     """Distances of the pairs that the median rule looks at, and a strip of them."""
     rows = min(n, ROWS_OF_MEDIAN)
-    at_once = max(256 * rows, min(rows, FEW_ROWS) ** 2)
+    at_once = max(256 * rows, rows**2 if rows <= FEW_ROWS else 0)
     return itemsize * (rows * rows // 2 + at_once)
 
 
@@ -111,10 +112,12 @@ def landmark_bytes(
     n_edges: int = 0,
     n_threads: int = 1,
     keeps_rows: bool = False,
+    averaged: int = 0,
 ) -> int:
     """What m landmarks need beside their features.
 
     The rows are copied only where new rows have to find their neighbours among them.
+    Landmarks that are means are those of ``averaged`` rows for each.
     """
     n, itemsize = X.shape[0], floating(X.dtype).itemsize
     rows = copy_of_rows(X) if keeps_rows and not is_on_disk(X) else 0
@@ -127,26 +130,48 @@ def landmark_bytes(
     answer = 3 * n * d * max(itemsize, 8)
     # neighbours of 512 rows, gathered in double precision, where nothing is refined
     gathering = 0 if refined or not n_edges else n_threads * 8 * m * min(n, 512 * 12)
-    of_rows, passing = _rows_of_landmarks(X, m, n_threads)
-    widest = max(making, refining, answer, blocks + passing, 2 * gathering)
+    of_rows, passing = _rows_of_landmarks(X, m, n_threads, averaged)
+    choosing = means_bytes(X, m, averaged, n_threads) if averaged else 0
+    widest = max(making, refining, answer, blocks + passing, 2 * gathering, choosing)
     return int(rows + squares + laplacian + of_rows + widest)
 
 
-def _rows_of_landmarks(X: Any, m: int, n_threads: int) -> tuple[int, int]:
+def means_bytes(X: Any, m: int, averaged: int, n_threads: int) -> int:
+    """The rows whose means are sought, three tables of means, and blocks of a round."""
+    count = min(averaged * m, X.shape[0])
+    row = row_bytes(X)
+    # sparse means hold no more entries than the rows they are of, in wider numbers
+    means = 2 * count * row if is_sparse(X) else 8 * m * X.shape[1]
+    products = (16 if is_sparse(X) else 4) * m
+    block = min(rows_at_once(X.shape[1], is_sparse=is_sparse(X)), count)
+    return count * row + 3 * means + n_threads * block * (3 * row + products)
+
+
+def row_bytes(X: Any) -> int:
+    """Of one row, as the fit holds it."""
+    if isinstance(X, RowStore):
+        return X.row_bytes
+    return -(-copy_of_rows(X) // max(X.shape[0], 1))
+
+
+def _rows_of_landmarks(
+    X: Any, m: int, n_threads: int, averaged: int
+) -> tuple[int, int]:
     """Rows that the landmark way holds for good, and those that pass by.
 
     The landmarks, in the order of their features, and about their mean; beside them
     their copies in double precision, the probes, or a block for each thread and what
     is made of it.
     """
-    n, on_disk = X.shape[0], isinstance(X, RowStore)
-    row = X.row_bytes if on_disk else -(-copy_of_rows(X) // max(n, 1))
+    n, on_disk, row = X.shape[0], isinstance(X, RowStore), row_bytes(X)
+    # a mean of sparse rows has the entries of all of them
+    fill = min(averaged, -(-n // m)) if averaged and is_sparse(X) else 1
     doubled = 4 * m if floating(X.dtype).itemsize == 4 and not is_sparse(X) else m
     # of a table in memory the blocks are views, unless they are sparse
     block = block_rows(X) if on_disk or is_sparse(X) else 0
     strip = min(FEATURE_STRIP, block or FEATURE_STRIP)
     blocks = min(n_threads * (block + strip), 2 * n)
-    return 3 * m * row, max(doubled, min(2 * N_PROBES, 2 * n), blocks) * row
+    return 3 * m * row * fill, max(doubled, min(2 * N_PROBES, 2 * n), blocks) * row
 
 
 def feature_bytes(n: int, rank: int) -> int:

@@ -101,6 +101,7 @@ def make_plan(
     exact_only: bool = False,
     keeps_rows: bool = False,
     rows_back: int = 0,
+    averaged: int = 0,
 ) -> Plan:
     """Stored where it fits, tiled where it does not, then landmarks; else an error.
 
@@ -109,10 +110,12 @@ def make_plan(
     graphs may need their whole eigenbasis. ``exact_only`` where landmarks have no
     meaning to the caller; ``keeps_rows`` where a landmark fit keeps the rows as well.
     The way back from the embedding is learned from ``rows_back`` rows in the landmark
-    way, in the exact one from all, if it is learned.
+    way, in the exact one from all, if it is learned. ``averaged`` rows for each are
+    what landmarks are means of, if they are.
     """
     how: dict[str, Any] = {"refined": refined, "n_edges": n_edges, "timed": timed}
     how |= {"keeps_rows": keeps_rows, "rows_back": min(rows_back, X.shape[0])}
+    how["averaged"] = averaged
     if landmarks is not None:
         plan = landmark_plan(kernels, X, d, landmarks, max_memory, **how)
         if max_memory is not None and plan.peak_bytes > max_memory:
@@ -262,6 +265,7 @@ def landmark_plan(
     timed: bool = False,
     keeps_rows: bool = False,
     rows_back: int = 0,
+    averaged: int = 0,
 ) -> Plan:
     """m landmarks, their features whole or cut to the rank that fits.
 
@@ -272,6 +276,7 @@ def landmark_plan(
     m = min(m, n)
     budget = max_memory if max_memory is not None else memory.free_memory()
     sizes: dict[str, Any] = {"refined": refined, "n_edges": n_edges}
+    sizes["averaged"] = averaged
     beside = memory.landmark_bytes(
         X, d, m, n_threads=n_threads(), keeps_rows=keeps_rows, **sizes
     )

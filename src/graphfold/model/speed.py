@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from graphfold.arrays import floating
 from graphfold.kernels import Kernel, OnColumns, Precomputed
 from graphfold.kernels.products import InnerProduct
+from graphfold.model.centres import ROUNDS as ROUNDS_OF_MEANS
 from graphfold.stores import is_sparse
 
 #: products of a block that a typical solve takes, each of its width
@@ -139,15 +140,26 @@ def _solve_seconds(
 
 
 def landmark_seconds(
-    kernels: Sequence[Kernel], X: Any, m: int, d: int, *, refined: bool, n_edges: int
+    kernels: Sequence[Kernel],
+    X: Any,
+    m: int,
+    d: int,
+    *,
+    refined: bool,
+    n_edges: int,
+    averaged: int = 0,
 ) -> float:
-    """Features of all rows, their m x m products, and rounds of refinement."""
+    """Features of all rows, their m x m products, and rounds of refinement.
+
+    Before them, the landmarks, where they are means of ``averaged`` rows for each.
+    """
     n, machine = X.shape[0], probe(np.float32)
     features = n * m * operations_per_entry(X) / machine.products
     curved = len(kernels) * n * m * 3 / machine.exponentials
     # whitening of the features, their Gram matrix, and its eigenvectors
     spans = (4.0 * n * m * m + 10.0 * m**3) / machine.products
-    seconds = len(kernels) * features + curved + spans
+    compared = ROUNDS_OF_MEANS * min(averaged * m, n) * m * operations_per_entry(X)
+    seconds = len(kernels) * features + curved + spans + compared / machine.products
     if refined:
         columns = ROUNDS * (2 * d + 8)
         seconds += columns * 4.0 * n * m / machine.thin

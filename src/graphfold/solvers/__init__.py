@@ -4,7 +4,8 @@
 result         ``Eigenpairs``: values, vectors, residuals, converged
 choose         ``top_eigenpairs``, the only door; ``choose_solver`` says why
 dense          LAPACK on the matrix itself
-krylov         block Krylov with restarts
+krylov         block Krylov with restarts, filtered where products are cheap
+lanczos        block Lanczos, for matrices that cost much to apply
 filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
 factorized     shift-invert, where M is sparse and products alone are slow

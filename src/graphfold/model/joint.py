@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,31 +19,29 @@ from graphfold.arrays import Array, column_lengths, new_directions, small_eigenb
 from graphfold.model.alternate import Alternation
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
-from graphfold.operators import Dense, Diagonal, SymmetricOperator
+from graphfold.operators import Dense, Diagonal
 from graphfold.solvers.conjugate import solve_shifted
-from graphfold.solvers.filtering import chebyshev_filter, lowest_eigenvalue_bound
-from graphfold.solvers.krylov import filter_degree
 
 #: columns of the first block beyond d
 OVERSAMPLE = 4
 #: widths of the first block that the space has room for, and columns at least
-BLOCKS, LEAST = 10, 100
+BLOCKS, LEAST = 8, 100
 #: what a residual may be of the largest wanted eigenvalue: a score needs no more
 TOLERANCE = 2e-2
 #: a graph smooths what the space grows by where its products cost so little of the
 #: data's, in at most so many rounds and to this accuracy
 CHEAP, SMOOTHING, SMOOTHED = 0.25, 16, 0.1
-#: degree of a filter where products are cheap, and the Ritz value, in d, it lifts from
-DEGREE, REACH = 8, 3
 #: the least that is added to a graph's eigenvalues, of the largest, to divide by them
 LEAST_SHIFT = 1e-3
+#: gammas that the space grows by before any is answered
+ANCHORS = 5
 #: rounds in which a space may grow for one strength
 MOST_ROUNDS = 30
 
 #: a problem in a space and d to its learned weights and its solution
 Learn = Callable[..., Alternation]
-#: Ritz vectors, their residuals and values, and all Ritz values to a block
-Grow = Callable[[Array, Array, Array, Array], Array]
+#: residuals, and the last wanted value, to what a space grows by
+Grow = Callable[[Array, float], Array]
 
 
 class JointSpace:
@@ -159,8 +158,8 @@ def solutions(
 ) -> Iterator[tuple[int, Array]]:
     """The top d eigenvectors at each gamma, to what a score needs: place and vectors.
 
-    The ends of the path come first, then what lies between: the space has grown by
-    what its ends need, and most of the others find all that they need in it.
+    The space grows by what some gammas need, the ends of the path first. Then all are
+    solved in it: what it lacks, it lacks for all of them alike.
     """
     width = d + OVERSAMPLE
     space = JointSpace(problem, max(BLOCKS * width, LEAST))
@@ -168,17 +167,14 @@ def solutions(
     if start is not None:
         block[:, : start.shape[1]] = start[:, :width]
     space.add(block)
-    for place in _ends_first(len(gammas)):
-        S = _solved(space, problem.with_gamma(gammas[place]), d, learn, rng)
-        yield place, space.vectors(S)
+    for place in _ends_first(len(gammas), ANCHORS):
+        _solved(space, problem.with_gamma(gammas[place]), d, learn)
+    for place, gamma in enumerate(gammas):
+        yield place, space.vectors(_solved(space, problem.with_gamma(gamma), d, learn))
 
 
 def _solved(
-    space: JointSpace,
-    problem: Problem,
-    d: int,
-    learn: Learn | None,
-    rng: np.random.Generator,
+    space: JointSpace, problem: Problem, d: int, learn: Learn | None
 ) -> Array:
     """Coordinates of the answer, in a space that has grown until it is good enough.
 
@@ -196,9 +192,8 @@ def _solved(
         rest = space.rest(weights, values[:d], S[:, :d])
         active = column_lengths(rest) > TOLERANCE * np.abs(values[:d]).max()
         if active.any() and not space.is_full:
-            grow = _grow_by(problem, d, rng) if grow is None else grow
-            V = space.vectors(S[:, :d][:, active])
-            if space.add(grow(V, rest[:, active], values[:d][active], values)):
+            grow = _grow_by(problem) if grow is None else grow
+            if space.add(grow(rest[:, active], float(values[d - 1]))):
                 continue
         if learn is None or space.width == width:
             break
@@ -212,34 +207,7 @@ def _weights_of(problem: Problem) -> Array:
     return np.concatenate([problem.theta, graphs, problem.fixed_weights])
 
 
-# -- what a space grows by ------------------------------------------------------------
-
-
-def _grow_by(problem: Problem, d: int, rng: np.random.Generator) -> Grow:
-    """What a space grows by: of Ritz vectors, their residuals, values, all values."""
-    M = problem.operator()
-    if filter_degree(M) > 1:
-        return _filtered(M, min(filter_degree(M), DEGREE), d, rng)
-    return _smoothed(problem)
-
-
-def _filtered(
-    M: SymmetricOperator, degree: int, d: int, rng: np.random.Generator
-) -> Grow:
-    """Ritz vectors through a Chebyshev filter, where products cost next to nothing."""
-    bottom = lowest_eigenvalue_bound(M, rng)
-    none = np.empty((M.n, 0), M.dtype)
-
-    def grow(V: Array, rest: Array, own: Array, values: Array) -> Array:
-        cut = values[min(REACH * d, len(values)) - 1]
-        ends = min(bottom, values[-1]), cut, own[0]
-        MV = rest + V * own.astype(V.dtype)
-        return chebyshev_filter(M, V, MV, ends, degree, done=none)
-
-    return grow
-
-
-def _smoothed(problem: Problem) -> Grow:
+def _grow_by(problem: Problem) -> Grow:
     """Residuals over what the graphs alone make of M less an eigenvalue.
 
     Kernels are known by few directions, which the space has: what is left of M is its
@@ -247,15 +215,15 @@ def _smoothed(problem: Problem) -> Grow:
     """
     data, R = problem.raw_data_operator(), problem.graph_operator()
     if R is None or data is None or problem.gamma == 0:
-        return lambda V, rest, own, values: rest
+        return lambda rest, value: rest
     low, top = R.bounds()
     if R.work() > CHEAP * data.work() or not np.isfinite([low, top]).all():
-        return lambda V, rest, own, values: rest
+        return lambda rest, value: rest
     lowered = Diagonal(np.full(R.n, top, dtype=R.dtype)) - R if top else -R
 
-    def grow(V: Array, rest: Array, own: Array, values: Array) -> Array:
+    def grow(rest: Array, value: float) -> Array:
         least = LEAST_SHIFT * problem.gamma * (top - low)
-        shift = max(float(own[-1]) - problem.gamma * top, least)
+        shift = max(value - problem.gamma * top, least)
         return solve_shifted(
             lowered,
             problem.gamma,
@@ -269,13 +237,11 @@ def _smoothed(problem: Problem) -> Grow:
     return grow
 
 
-def _ends_first(count: int) -> Iterator[int]:
-    """0, the last, the middle, then the middles of what is between."""
+def _ends_first(count: int, wanted: int) -> list[int]:
+    """Some of so many places: 0, the last, the middle, the middles of what is left."""
     seen = [0, count - 1] if count > 1 else [0]
-    yield from seen
-    while len(seen) < count:
-        ordered = sorted(seen)
-        gaps = [(b - a, a, b) for a, b in zip(ordered, ordered[1:], strict=False)]
+    while len(seen) < min(count, wanted):
+        gaps = [(b - a, a, b) for a, b in pairwise(sorted(seen))]
         _, low, high = max(gaps)
         seen.append((low + high) // 2)
-        yield seen[-1]
+    return seen

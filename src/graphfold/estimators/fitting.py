@@ -129,20 +129,19 @@ class Fit:
         In a space that all strengths share, and in an order of its own; where that
         space would be all there is, one after the other.
         """
-        span, problem, d = self.statement.span, self.problem, self.estimator.n_components
-        if span is not None and not self.refine:
+        problem, d, span = self.problem, self.estimator.n_components, None
+        if self.statement.span is not None and not self.refine:
+            span = self.statement.span
             problem = span.project(problem)
         if problem.n <= TINY or not can_be_joint(problem, d):
             for place, strength in enumerate(strengths):
                 yield place, self.at(strength).pairs.vectors
             return
         gammas = [strength * self.statement.unit for strength in strengths]
-        learn, start = self._learn(problem.with_gamma(max(gammas))), self.how["start"]
-        found = solutions(
-            problem, gammas, d, rng=self.how["rng"], start=start, learn=learn
-        )
-        for place, V in found:
-            yield place, V if problem is self.problem else span.vectors(V)
+        how = {"rng": self.how["rng"], "start": None if span else self.how["start"]}
+        how["learn"] = self._learn(problem.with_gamma(max(gammas)))
+        for place, V in solutions(problem, gammas, d, **how):
+            yield place, V if span is None else span.vectors(V)
 
     def _learn(self, problem: Problem) -> Callable[..., Alternation] | None:
         """How the weights of a problem are learned; None where they are not."""

@@ -114,7 +114,7 @@ def _bears_single(estimator: Any, kernels: Mapping[str, Kernel]) -> bool:
     Not for kernel matrices, whose centring may need all, nor for what has small
     eigenvalues of its own: local kernels, responses.
     """
-    plain = all(kernel.pointwise and not kernel.by_inverse for kernel in kernels.values())
+    plain = all(k.pointwise and not k.by_inverse for k in kernels.values())
     usual = getattr(estimator, "laplacian", "normalized") == "normalized"
     return estimator._has_rows() and plain and usual and not estimator._responses()
 
@@ -123,7 +123,8 @@ def in_single_precision(X: Any) -> Any:
     """X as float32, where that takes less than a thousandth of any column's spread."""
     largest = abs(X).max(axis=0)
     largest = np.asarray(largest.toarray() if sp.issparse(X) else largest).ravel()
-    if not ((largest == 0) | ((largest > TINY_ENTRY) & (largest < 1 / TINY_ENTRY))).all():
+    sizes = largest[largest > 0]
+    if sizes.size and not (TINY_ENTRY < sizes.min() <= sizes.max() < 1 / TINY_ENTRY):
         return X
     if not sp.issparse(X):
         varies = X.max(axis=0) > X.min(axis=0)

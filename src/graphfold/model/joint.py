@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from graphfold.arrays import Array, column_lengths, new_directions, small_eigenbasis
+from graphfold.errors import ConvergenceError
 from graphfold.model.alternate import Alternation
 from graphfold.model.problem import Problem
 from graphfold.model.terms import Term
 from graphfold.operators import Dense, Diagonal
+from graphfold.solvers.choose import NO_NUMBERS
 from graphfold.solvers.conjugate import solve_shifted
 
 #: columns of the first block beyond d
@@ -92,6 +93,8 @@ class JointSpace:
             image = T.apply(fresh)
             images[:, new] = image - avoid @ (avoid.T @ image)
             columns = self.Q.T @ images[:, new]
+            if not np.isfinite(columns).all():
+                raise ConvergenceError(NO_NUMBERS)
             small[: self.width, new] = columns
             small[new, : self.width] = columns.T
         return True
@@ -123,7 +126,9 @@ class JointSpace:
         matrices = iter(self._small)
 
         def seen(terms: Sequence[Term]) -> tuple[Term, ...]:
-            return tuple(_small_term(term, next(matrices), self.width) for term in terms)
+            return tuple(
+                _small_term(term, next(matrices), self.width) for term in terms
+            )
 
         return replace(
             problem,
@@ -173,9 +178,7 @@ def solutions(
         yield place, space.vectors(_solved(space, problem.with_gamma(gamma), d, learn))
 
 
-def _solved(
-    space: JointSpace, problem: Problem, d: int, learn: Learn | None
-) -> Array:
+def _solved(space: JointSpace, problem: Problem, d: int, learn: Learn | None) -> Array:
     """Coordinates of the answer, in a space that has grown until it is good enough.
 
     Learned weights stay while the space grows, and are learned again when it has.
@@ -213,11 +216,11 @@ def _grow_by(problem: Problem) -> Grow:
     Kernels are known by few directions, which the space has: what is left of M is its
     graphs, and (gamma (top - R) + shift)^-1 of a residual is nearly the error itself.
     """
-    data, R = problem.raw_data_operator(), problem.graph_operator()
-    if R is None or data is None or problem.gamma == 0:
+    R, work = problem.graph_operator(), sum(t.base.work() for t in problem.kernels)
+    if R is None or problem.gamma == 0:
         return lambda rest, value: rest
     low, top = R.bounds()
-    if R.work() > CHEAP * data.work() or not np.isfinite([low, top]).all():
+    if R.work() > CHEAP * work or not np.isfinite([low, top]).all():
         return lambda rest, value: rest
     lowered = Diagonal(np.full(R.n, top, dtype=R.dtype)) - R if top else -R
 

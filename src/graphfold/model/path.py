@@ -154,7 +154,7 @@ class HiddenColumns:
         self._totals = np.array(self._squares) + within
 
     def foretold(self, V: Array) -> list[float]:
-        """Share of their variance that is foretold from V, for each fold of the rows."""
+        """Share of their variance foretold from V, for each fold of the rows."""
         design = np.hstack(
             [np.ones((len(V), 1)), directions(V) * np.sqrt(V.shape[1] + 1)]
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,7 +45,6 @@ def strength_path(
     groups = groups_to_hide(X) if by == "columns" else None
     if groups is not None and groups.max() < 0:
         return _unscored(X.shape[1])
-    scores: list[list[float]] = [[] for _ in path.STRENGTHS]
     seen = X
     if _bears_single(estimator, estimator._kernels(X)):
         seen = in_single_precision(X)
@@ -54,24 +53,28 @@ def strength_path(
     else:
         n_folds = _n_column_folds(groups)
         trials = _column_trials(X, seen, graphs, groups, rng)
-    total = n_folds * len(path.STRENGTHS)
-    with stage("strength path", total, "strength") as step:
+    how: dict[str, Any] = {"constrain": constrain, "quiet": True}
+    scores: list[list[float]] = [[] for _ in path.STRENGTHS]
+    solving = rng.spawn(1)[0]  # what is held out does not depend on how it is solved
+    with stage("strength path", n_folds * len(scores), "strength") as step:
         for fold, (rows, sources, score) in enumerate(trials):
-            fit = prepare(
-                estimator, rows, labels, sources, rng, constrain=constrain, quiet=True
-            )
+            fit = prepare(estimator, rows, labels, sources, solving, **how)
             for i, vectors in fit.along(path.STRENGTHS):
                 scores[i] += score(vectors)
                 step(f"fold {fold + 1}, strength {path.STRENGTHS[i]:g}")
     if not scores[0]:
-        raise GraphfoldError(
-            f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
-            "feature(s), none to spare that varies, and no known edges; give a number"
-        )
+        _refuse_nothing_to_hold_out(X.shape[1])
     found = path.decide(path.STRENGTHS, np.array(scores), by)
     if found.chosen == 0:
         _warn_of_unused_graph(found)
     return found
+
+
+def _refuse_nothing_to_hold_out(n_columns: int) -> NoReturn:
+    raise GraphfoldError(
+        f'graph_strength="auto" has nothing to hold out: X has {n_columns} '
+        "feature(s), none to spare that varies, and no known edges; give a number"
+    )
 
 
 def _unscored(n_columns: int) -> StrengthPath:

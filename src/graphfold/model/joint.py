@@ -26,9 +26,10 @@ from graphfold.solvers.conjugate import solve_shifted
 #: columns of the first block beyond d
 OVERSAMPLE = 4
 #: widths of the first block that the space has room for, and columns at least
-BLOCKS, LEAST = 8, 100
-#: what a residual may be of the largest wanted eigenvalue: a score needs no more
-TOLERANCE = 2e-2
+BLOCKS, LEAST = 8, 160
+#: what a residual may be of the wanted eigenvalues, their median or so much of the
+#: largest: a score needs no more
+TOLERANCE, LEAST_SIZE = 6e-2, 0.1
 #: a graph smooths what the space grows by where its products cost so little of the
 #: data's, in at most so many rounds and to this accuracy
 CHEAP, SMOOTHING, SMOOTHED = 0.25, 16, 0.1
@@ -193,7 +194,7 @@ def _solved(space: JointSpace, problem: Problem, d: int, learn: Learn | None) ->
         weights = _weights_of(problem)
         values, S = space.solve(weights)
         rest = space.rest(weights, values[:d], S[:, :d])
-        active = column_lengths(rest) > TOLERANCE * np.abs(values[:d]).max()
+        active = column_lengths(rest) > TOLERANCE * _size(values[:d] - problem.shift)
         if active.any() and not space.is_full:
             grow = _grow_by(problem) if grow is None else grow
             if space.add(grow(rest[:, active], float(values[d - 1]))):
@@ -202,6 +203,12 @@ def _solved(space: JointSpace, problem: Problem, d: int, learn: Learn | None) ->
             break
         is_learned = False
     return S[:, :d]
+
+
+def _size(values: Array) -> float:
+    """What wanted eigenvalues are like: the median, so that no single one decides."""
+    sizes = np.abs(values)
+    return max(float(np.median(sizes)), LEAST_SIZE * float(sizes.max()))
 
 
 def _weights_of(problem: Problem) -> Array:

@@ -36,7 +36,7 @@ CHEAP, SMOOTHING, SMOOTHED = 0.25, 16, 0.1
 #: the least that is added to a graph's eigenvalues, of the largest, to divide by them
 LEAST_SHIFT = 1e-3
 #: gammas that the space grows by before any is answered
-ANCHORS = 5
+ANCHORS = 4
 #: rounds in which a space may grow for one strength
 MOST_ROUNDS = 30
 
@@ -173,15 +173,25 @@ def solutions(
     if start is not None:
         block[:, : start.shape[1]] = start[:, :width]
     space.add(block)
-    for place in _ends_first(len(gammas), ANCHORS):
-        _solved(space, problem.with_gamma(gammas[place]), d, learn)
+    anchors, known = _ends_first(len(gammas), ANCHORS), {}
+    for i, place in enumerate(anchors):
+        # a share for each: the ends of the path could take all the room there is
+        limit = width + (space.capacity - width) * (i + 1) // len(anchors)
+        S = _solved(space, problem.with_gamma(gammas[place]), d, learn, limit)
+        known[place] = space.width, S
     for place, gamma in enumerate(gammas):
-        yield place, space.vectors(_solved(space, problem.with_gamma(gamma), d, learn))
+        seen, S = known.get(place, (0, block))
+        if seen < space.width:
+            S = _solved(space, problem.with_gamma(gamma), d, learn, space.capacity)
+        yield place, space.vectors(S)
 
 
-def _solved(space: JointSpace, problem: Problem, d: int, learn: Learn | None) -> Array:
+def _solved(
+    space: JointSpace, problem: Problem, d: int, learn: Learn | None, limit: int
+) -> Array:
     """Coordinates of the answer, in a space that has grown until it is good enough.
 
+    It does not grow beyond ``limit`` columns, but by the last block.
     Learned weights stay while the space grows, and are learned again when it has.
     """
     is_learned, width = learn is None, space.width
@@ -195,7 +205,7 @@ def _solved(space: JointSpace, problem: Problem, d: int, learn: Learn | None) ->
         values, S = space.solve(weights)
         rest = space.rest(weights, values[:d], S[:, :d])
         active = column_lengths(rest) > TOLERANCE * _size(values[:d] - problem.shift)
-        if active.any() and not space.is_full:
+        if active.any() and space.width < limit:
             grow = _grow_by(problem) if grow is None else grow
             if space.add(grow(rest[:, active], float(values[d - 1]))):
                 continue

@@ -1,6 +1,7 @@
 """``make bench``: every benchmark, then the page of the documentation."""
 
 from benchmarks import (
+    auto,
     exact,
     filters,
     import_time,
@@ -17,6 +18,7 @@ if __name__ == "__main__":
     import_time.main()
     exact.main()
     linear_graph.main()
+    auto.main()
     landmarks.main()
     landmark_quality.main()
     million.main()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -38,6 +38,7 @@ from graphfold.kernels.names import bind_all
 from graphfold.model import path
 from graphfold.model.alternate import Alternation, best_of_starts, solved
 from graphfold.model.extend import DataShare, GraphShare
+from graphfold.model.joint import can_be_joint, solutions
 from graphfold.model.landmark_share import (
     landmark_share,
     loadings_in_span,
@@ -48,6 +49,9 @@ from graphfold.model.problem import Problem
 from graphfold.model.refine import in_span
 from graphfold.model.span import features_of
 from graphfold.progress import say
+
+#: up to this many rows every strength of a path is solved by itself
+FEW_ROWS = 100
 
 Sources = Mapping[str, Source]
 #: the same where rows are in memory
@@ -110,14 +114,7 @@ class Fit:
         estimator = self.estimator
         problem = self.problem.with_gamma(strength * self.statement.unit)
         d, how = estimator.n_components, dict(self.how)
-        span = self.statement.span
-        several = len(problem.kernels) > 1 or (strength and len(problem.graphs) > 1)
-        learn = None
-        if several and are_learned(estimator.weights):
-            norm, terms = float(estimator.weight_norm), (self.kernels, self.graphs)
-            names = [list(side) for side in terms]
-            starts = starts_of(estimator.weights, *names, norm=norm, rng=how["rng"])
-            learn = partial(best_of_starts, norm=norm, starts=starts)
+        span, learn = self.statement.span, self._learn(problem)
         if span is not None:
             speaks = bool((strength and problem.graphs) or problem.fixed)
             how |= {"refined": speaks and self.refine}
@@ -126,6 +123,37 @@ class Fit:
         result = (learn or solved)(problem, d, **how)
         self.how["start"] = result.pairs.start  # the next strength starts here
         return result
+
+    def along(self, strengths: Sequence[float]) -> Iterator[tuple[int, Array]]:
+        """Place and eigenvectors of each strength of a path, as far as a score asks.
+
+        In a space that all strengths share, and in an order of its own; where that
+        space would be all there is, one after the other.
+        """
+        problem, d, span = self.problem, self.estimator.n_components, None
+        if self.statement.span is not None and not self.refine:
+            span = self.statement.span
+            problem = span.project(problem)
+        if problem.n <= FEW_ROWS or not can_be_joint(problem, d):
+            for place, strength in enumerate(strengths):
+                yield place, self.at(strength).pairs.vectors
+            return
+        gammas = [strength * self.statement.unit for strength in strengths]
+        how = {"rng": self.how["rng"], "start": None if span else self.how["start"]}
+        how["learn"] = self._learn(problem.with_gamma(max(gammas)))
+        for place, V in solutions(problem, gammas, d, **how):
+            yield place, V if span is None else span.vectors(V)
+
+    def _learn(self, problem: Problem) -> Callable[..., Alternation] | None:
+        """How the weights of a problem are learned; None where they are not."""
+        estimator, speaks = self.estimator, problem.gamma != 0
+        several = len(problem.kernels) > 1 or (speaks and len(problem.graphs) > 1)
+        if not several or not are_learned(estimator.weights):
+            return None
+        norm, terms = float(estimator.weight_norm), (self.kernels, self.graphs)
+        names, rng = [list(side) for side in terms], self.how["rng"]
+        starts = starts_of(estimator.weights, *names, norm=norm, rng=rng)
+        return partial(best_of_starts, norm=norm, starts=starts)
 
 
 def prepare(

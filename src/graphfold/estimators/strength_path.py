@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,7 @@ from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError, UnusedGraphWarning, warn
 from graphfold.estimators.fitting import Constrain, InMemory, prepare
 from graphfold.graphs import Graph, GraphRecipe
+from graphfold.kernels import Kernel
 from graphfold.model import path
 from graphfold.model.column_groups import groups_to_hide
 from graphfold.model.path import StrengthPath
@@ -19,6 +21,10 @@ from graphfold.progress import stage
 
 #: held-out columns beyond this many are a sample
 MOST_TARGETS = 2000
+#: columns whose largest entry is smaller, or larger than its inverse, keep their digits
+TINY_ENTRY = 1e-12
+#: so do columns with a spread below this share of their largest entry
+FEW_DIGITS = 1e-4
 
 
 def strength_path(
@@ -33,36 +39,42 @@ def strength_path(
 ) -> StrengthPath:
     """Scores of each strength, by columns of X or by edges of the graph left out.
 
-    Every fold is a fit of its own on what it may see; along the path each strength
-    starts from the one before.
+    Every fold states a problem of its own, of what it may see, and solves it at all
+    strengths together, as far as a score asks.
     """
     groups = groups_to_hide(X) if by == "columns" else None
     if groups is not None and groups.max() < 0:
         return _unscored(X.shape[1])
-    scores: list[list[float]] = [[] for _ in path.STRENGTHS]
+    seen = X
+    if _bears_single(estimator, estimator._kernels(X)):
+        seen = in_single_precision(X)
     if groups is None:
-        n_folds, trials = _n_edge_folds(graphs), _edge_trials(X, graphs, labels, rng)
+        n_folds, trials = _n_edge_folds(graphs), _edge_trials(seen, graphs, labels, rng)
     else:
         n_folds = _n_column_folds(groups)
-        trials = _column_trials(X, graphs, groups, rng)
-    total = n_folds * len(path.STRENGTHS)
-    with stage("strength path", total, "strength") as step:
-        for fold, (seen, sources, score) in enumerate(trials):
-            fit = prepare(
-                estimator, seen, labels, sources, rng, constrain=constrain, quiet=True
-            )
-            for i, strength in enumerate(path.STRENGTHS):
-                scores[i] += score(fit.at(strength).pairs.vectors)
-                step(f"fold {fold + 1}, strength {strength:g}")
+        trials = _column_trials(X, seen, graphs, groups, rng)
+    how: dict[str, Any] = {"constrain": constrain, "quiet": True}
+    scores: list[list[float]] = [[] for _ in path.STRENGTHS]
+    solving = rng.spawn(1)[0]  # what is held out does not depend on how it is solved
+    with stage("strength path", n_folds * len(scores), "strength") as step:
+        for fold, (rows, sources, score) in enumerate(trials):
+            fit = prepare(estimator, rows, labels, sources, solving, **how)
+            for i, vectors in fit.along(path.STRENGTHS):
+                scores[i] += score(vectors)
+                step(f"fold {fold + 1}, strength {path.STRENGTHS[i]:g}")
     if not scores[0]:
-        raise GraphfoldError(
-            f'graph_strength="auto" has nothing to hold out: X has {X.shape[1]} '
-            "feature(s), none to spare that varies, and no known edges; give a number"
-        )
+        _refuse_nothing_to_hold_out(X.shape[1])
     found = path.decide(path.STRENGTHS, np.array(scores), by)
     if found.chosen == 0:
         _warn_of_unused_graph(found)
     return found
+
+
+def _refuse_nothing_to_hold_out(n_columns: int) -> NoReturn:
+    raise GraphfoldError(
+        f'graph_strength="auto" has nothing to hold out: X has {n_columns} '
+        "feature(s), none to spare that varies, and no known edges; give a number"
+    )
 
 
 def _unscored(n_columns: int) -> StrengthPath:
@@ -99,10 +111,38 @@ def _warn_of_unused_graph(found: StrengthPath) -> None:
     )
 
 
+def _bears_single(estimator: Any, kernels: Mapping[str, Kernel]) -> bool:
+    """Whether half of the digits of X are enough for a score.
+
+    Not for kernel matrices, whose centring may need all, nor for what has small
+    eigenvalues of its own: local kernels, responses.
+    """
+    plain = all(k.pointwise and not k.by_inverse for k in kernels.values())
+    usual = getattr(estimator, "laplacian", "normalized") == "normalized"
+    return estimator._has_rows() and plain and usual and not estimator._responses()
+
+
+def in_single_precision(X: Any) -> Any:
+    """X as float32, where that takes less than a thousandth of any column's spread."""
+    largest = abs(X).max(axis=0)
+    largest = np.asarray(largest.toarray() if sp.issparse(X) else largest).ravel()
+    sizes = largest[largest > 0]
+    if sizes.size and not (TINY_ENTRY < sizes.min() <= sizes.max() < 1 / TINY_ENTRY):
+        return X
+    if not sp.issparse(X):
+        varies = X.max(axis=0) > X.min(axis=0)
+        if (X.std(axis=0) < FEW_DIGITS * largest)[varies].any():
+            return X
+    return X.astype(np.float32, copy=False)
+
+
 def _column_trials(
-    X: Any, graphs: InMemory, groups: Array, rng: np.random.Generator
+    X: Any, seen: Any, graphs: InMemory, groups: Array, rng: np.random.Generator
 ) -> Any:
-    """X without some groups of columns, and how well an embedding foretells them."""
+    """Rows without some groups of columns, and how well an embedding foretells them.
+
+    ``seen`` is what the embedding sees of X.
+    """
     n = X.shape[0]
     row_folds = path.folds(n, min(path.N_ROW_FOLDS, n), rng)
     n_folds = _n_column_folds(groups)
@@ -113,9 +153,8 @@ def _column_trials(
         targets = _standardised(X[:, held])
         if targets.shape[1] == 0:
             continue
-        seen = _hidden(X, (column_folds == fold) | (column_folds < 0))
-        score = partial(path.foretold_variance, targets=targets, row_folds=row_folds)
-        yield seen, graphs, score
+        hidden = _hidden(seen, (column_folds == fold) | (column_folds < 0))
+        yield hidden, graphs, path.HiddenColumns(targets, row_folds).foretold
 
 
 def _n_column_folds(groups: Array) -> int:

@@ -229,14 +229,15 @@ def _one_hot_codes(X: Any) -> list[Array]:
     uppers = _uppers(X)
     found, start = [], 0
     while start < n_columns:
-        taken, stop = np.zeros(n, dtype=bool), start
-        while stop < n_columns and not taken.all():
+        taken, count, stop = np.zeros(n, dtype=bool), 0, start
+        while stop < n_columns and count < n:
             upper = uppers[stop]
             if upper is None or taken[upper].any():
                 break
             taken[upper] = True
+            count += len(upper)
             stop += 1
-        is_code = stop - start > 1 and taken.mean() >= COVERED
+        is_code = stop - start > 1 and count >= COVERED * n
         if is_code:
             found.append(np.arange(start, stop))
         start = stop if is_code else start + 1

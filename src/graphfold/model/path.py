@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
@@ -131,39 +130,59 @@ def folds(n: int, count: int, rng: np.random.Generator) -> Array:
     return rng.permutation(np.arange(n) % count)
 
 
-def foretold_variance(V: Array, targets: Any, row_folds: Array) -> list[float]:
-    """Share of variance of ``targets`` foretold from V, for each fold of the rows.
+class HiddenColumns:
+    """Columns that were left out, and how well embeddings foretell them.
 
-    Ridge regression on the rows of the other folds. Targets may be sparse: only their
-    products with V are formed, never what is foretold.
+    Ridge regression on the rows of all folds but one. What does not depend on the
+    embedding is computed once. Targets may be sparse: only their products are formed,
+    never what is foretold.
     """
-    design = np.hstack([np.ones((len(V), 1)), directions(V) * np.sqrt(V.shape[1] + 1)])
-    ridge = RIDGE * np.eye(design.shape[1])
-    ridge[0, 0] = 0.0  # the mean is free
-    scores = []
-    for fold in range(int(row_folds.max()) + 1):
-        test = np.flatnonzero(row_folds == fold)
-        train = np.flatnonzero(row_folds != fold)
-        A, B = design[train], design[test]
-        known, asked = targets[train], targets[test]
-        products = np.asarray(known.T @ A).T
-        weights = scipy.linalg.solve(A.T @ A + ridge, products, assume_a="pos")
-        mean = np.zeros_like(weights)
-        mean[0] = products[0] / len(train)
-        total = _squared_error(asked, B, mean)
-        left = _squared_error(asked, B, weights)
-        scores.append(1.0 - left / total if total > 0 else 0.0)
-    return scores
+
+    def __init__(self, targets: Any, row_folds: Array):
+        count = int(row_folds.max()) + 1
+        self._rows = [np.flatnonzero(row_folds == fold) for fold in range(count)]
+        parts = [targets[rows] for rows in self._rows]
+        self._squares = [_sum_of_squares(part) for part in parts]
+        # sparse: a product with rows that are contiguous is the faster one
+        is_sparse = sp.issparse(targets)
+        self._across = [sp.csr_array(p.T) if is_sparse else p.T for p in parts]
+        sizes = np.array([len(rows) for rows in self._rows], dtype=float)
+        sums = np.array([np.asarray(part.sum(axis=0)).ravel() for part in parts])
+        means = (sums.sum(axis=0) - sums) / np.maximum(sizes.sum() - sizes, 1)[:, None]
+        #: squared error of the mean of the other rows
+        within = np.sum(means * (sizes[:, None] * means - 2 * sums), axis=1)
+        self._totals = np.array(self._squares) + within
+
+    def foretold(self, V: Array) -> list[float]:
+        """Share of their variance foretold from V, for each fold of the rows."""
+        design = np.hstack(
+            [np.ones((len(V), 1)), directions(V) * np.sqrt(V.shape[1] + 1)]
+        )
+        ridge = RIDGE * np.eye(design.shape[1])
+        ridge[0, 0] = 0.0  # the mean is free
+        blocks = [design[rows] for rows in self._rows]
+        grams = [block.T @ block for block in blocks]
+        products = [
+            np.asarray(across @ block).T
+            for across, block in zip(self._across, blocks, strict=True)
+        ]
+        gram, product, scores = sum(grams), sum(products), []
+        for i, total in enumerate(self._totals):
+            weights = np.linalg.solve(gram - grams[i] + ridge, product - products[i])
+            left = self._squares[i] - 2 * np.sum(weights * products[i])
+            left += np.sum(weights * (grams[i] @ weights))
+            known = total > 1e-12 * self._squares[i]
+            scores.append(float(1.0 - left / total) if known else 0.0)
+        return scores
 
 
-def _squared_error(targets: Any, design: Array, weights: Array) -> float:
-    """|targets - design weights|^2 by products with the columns of the design."""
-    squares = targets.power(2).sum() if sp.issparse(targets) else np.sum(targets**2)
-    products = np.asarray(targets.T @ design).T
-    gram = design.T @ design
-    return float(
-        squares - 2 * np.sum(weights * products) + np.sum(weights * (gram @ weights))
-    )
+def foretold_variance(V: Array, targets: Any, row_folds: Array) -> list[float]:
+    """Share of variance of ``targets`` foretold from V, for each fold of the rows."""
+    return HiddenColumns(targets, row_folds).foretold(V)
+
+
+def _sum_of_squares(targets: Any) -> float:
+    return float(targets.power(2).sum() if sp.issparse(targets) else np.sum(targets**2))
 
 
 def directions(V: Array) -> Array:

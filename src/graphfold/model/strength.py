@@ -8,6 +8,9 @@ from graphfold.arrays import Array
 from graphfold.model.problem import Problem
 from graphfold.solvers import top_eigenpairs
 
+#: tolerance asked for, the most of which makes the size of the data less accurate
+LOOSEST = 1e-4
+
 
 def absolute_strength(
     problem: Problem, strength: float, *, normalize: bool, d: int = 1, **how: Any
@@ -36,7 +39,8 @@ def graph_size(problem: Problem) -> float:
 def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array | None]:
     """lambda_max of the (centred) kernel, and top directions; 1 where there is none.
 
-    An eigenvalue is known to the square of its residual, so a loose solve is enough.
+    An eigenvalue is known to the square of its residual, so a loose solve is enough:
+    a looser one where the tolerance asked of the vectors is loose itself.
     """
     operator = problem.data_operator()
     if operator is None:
@@ -44,7 +48,8 @@ def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array |
     trivial = problem.trivial_vector()
     d = min(d, problem.n - (trivial is not None))
     single = operator.dtype.itemsize == 4
-    how = {**how, "tol": 1e-3 if single else 1e-4, "needed": 1}
+    asked = min(float(how.get("tol") or 0.0), LOOSEST)
+    how = {**how, "tol": max(1e-3 if single else 1e-4, asked**0.5), "needed": 1}
     how["start"] = problem.start(how.get("start"))
     how["name"] = "size of the kernel"
     pairs = top_eigenpairs(operator, d, avoid=trivial, **how)

@@ -269,7 +269,8 @@ def _in_double_precision(request: Request) -> Eigenpairs:
     )
 
 
-_NO_NUMBERS = (
+#: what is said of M where its products are no numbers
+NO_NUMBERS = (
     "the matrix M has entries that are not finite: a response or weights of the graph "
     "grow beyond what its precision holds; use float64, a smaller scale of the "
     'response, form="kernel" or laplacian="normalized"'
@@ -284,13 +285,13 @@ def _numbers_expected() -> Iterator[None]:
         with np.errstate(over="ignore", invalid="ignore"):
             yield
     except np.linalg.LinAlgError as error:
-        raise ConvergenceError(f"{_NO_NUMBERS} ({error})") from None
+        raise ConvergenceError(f"{NO_NUMBERS} ({error})") from None
 
 
 def _refuse_no_numbers(pairs: Eigenpairs) -> None:
     """NaN and infinity are no answer, however many rounds were allowed."""
     if not (np.isfinite(pairs.residuals).all() and np.isfinite(pairs.values).all()):
-        raise ConvergenceError(_NO_NUMBERS)
+        raise ConvergenceError(NO_NUMBERS)
 
 
 def _refuse_unsound(pairs: Eigenpairs, choice: Choice, request: Request) -> None:

@@ -376,5 +376,5 @@ def gaussian_grams(kernels: Sequence[Gaussian], X: Any) -> list[Array]:
     norms = squared_norms(X)
     block = np.empty((len(kernels), len(X), len(X)), dtype=X.dtype)
     finishes = [kernel.finisher(norms) for kernel in kernels]
-    fill_grams(list(block), X, finishes, name="kernels")
+    fill_grams(list(block), X, finishes, name="kernel")
     return list(block)

@@ -175,7 +175,7 @@ def test_a_space_stays_orthonormal_and_knows_its_products(rng):
 
 
 def test_a_sparse_kernel_serves(rng):
-    X = sp.random_array((300, 40), density=0.1, rng=rng, format="csr")
+    X = sp.csr_array(rng.random((300, 40)) * (rng.random((300, 40)) < 0.1))
     K = kernel_term(kernels.Linear(), X)
     A = kneighbors_graph(X, 5)
     L = laplacian(Graph(A.maximum(A.T)), "normalized")

@@ -24,6 +24,8 @@ from graphfold.solvers.result import (
     relative_residuals,
     value_after,
 )
+from graphfold.solvers.rooted import inverse_lanczos, inverse_of_root
+from graphfold.threads import one_blas_thread
 
 #: how far above the spectrum the shift lies, relative to its size
 SHIFT = 1e-10
@@ -32,6 +34,27 @@ PATIENCE = 12
 
 
 def shift_invert(request: Request) -> Eigenpairs:
+    """Top-d eigenpairs from a Krylov space of an inverse: of T'T by the factors of T,
+    where M = -T'T and they are sound; else of s I - M, s just above the top.
+
+    One thread of BLAS: SuperLU's is SciPy's, other products are NumPy's, and the
+    threads of both wait for each other. With two, 14 rounds took 8 s in place of 0.2.
+    """
+    with one_blas_thread():
+        return _by_root(request) or _by_shift(request)
+
+
+def _by_root(request: Request) -> Eigenpairs | None:
+    """The answer by the factors of T, if M has such a root and they are sound."""
+    inverse = inverse_of_root(request.M, request.avoid)
+    if inverse is None:
+        return None
+    pairs = inverse_lanczos(request, inverse)
+    asked = pairs.converged or pairs.n_iterations == request.max_iter
+    return pairs if asked else None
+
+
+def _by_shift(request: Request) -> Eigenpairs:
     """Top-d eigenpairs from a Krylov space of (s I - M)^-1, s just above the top.
 
     s comes from a few products with M. Ritz values and residuals are those of M itself.

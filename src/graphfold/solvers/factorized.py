@@ -69,7 +69,7 @@ def _by_shift(request: Request) -> Eigenpairs:
     room = M.n - request.avoid.shape[1]
     width = min(d + OVERSAMPLE, room)
     capacity = min(8 * width, room)
-    size, top = _size_and_top(request)
+    size, top = _size_and_top(request, matrix)
     solve = Factorized((top + SHIFT * (size or 1.0)) * sp.eye_array(M.n) - matrix)
     space = Space(request.avoid, capacity)
     space.add(request.random_block(width), M)
@@ -110,19 +110,17 @@ def _by_shift(request: Request) -> Eigenpairs:
     )
 
 
-def _size_and_top(request: Request) -> tuple[float, float]:
-    """Largest size of an eigenvalue of M, and a bound just above the wanted ones."""
-    few: dict[str, Any] = {
-        "d": 1,
-        "needed": 1,
-        "tol": 1e-2,
-        "observer": None,
-        "start": None,
-    }
-    low = block_krylov(replace(request, M=-request.M, **few))
-    size = max(float(np.abs(low.values[0])), low.size)
+def _size_and_top(request: Request, matrix: Any) -> tuple[float, float]:
+    """How large M is, at least, and a bound just above the wanted eigenvalues.
+
+    No column of M is longer than its largest eigenvalue.
+    """
+    lengths = np.asarray(abs(matrix).power(2).sum(axis=0)).ravel()
+    size = float(np.sqrt(lengths.max(initial=0.0)))
     high = request.M.bounds()[1]
     if np.isfinite(high) and high <= SHIFT * size:
         return size, max(high, 0.0)
-    found = block_krylov(replace(request, **few))
+    few: dict[str, Any] = {"d": 1, "needed": 1, "tol": 1e-2}
+    found = block_krylov(replace(request, observer=None, start=None, **few))
+    size = max(size, found.size)
     return size, float(found.values[0]) + float(found.residuals[0]) * found.size

@@ -16,8 +16,8 @@ from graphfold.solvers.krylov import filter_degree
 from graphfold.solvers.rooted import root_of
 from graphfold.threads import one_blas_thread
 
-#: rows of the small copy, which takes 20 to 100 ms
-SEEDS = 2000
+#: rows of the small copy, which takes 20 to 140 ms
+SEEDS = 1000
 #: how many times as much as there is the small copy says, in the middle
 TOO_MUCH = 2.0
 #: seconds of a factorisation with f entries of n rows: FLOP f^2 / n; and of an entry of

@@ -28,7 +28,7 @@ def graph_of(n: int):
 
 
 def residual_of(A, Y) -> float:
-    """Of Y, divided by roots of degrees, as eigenvectors of the normalised Laplacian."""
+    """Of the eigenvectors of the normalised Laplacian that Y is made of."""
     roots = np.sqrt(np.asarray(A.sum(axis=1)).ravel())
     V = Y * roots[:, None]
     V = V / np.linalg.norm(V, axis=0)

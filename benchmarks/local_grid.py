@@ -11,7 +11,9 @@ from benchmarks.harness import at_least, ratio, run_alternating, save
 
 K = 12
 HERE = "benchmarks.local_grid"
-DATA = ("pixels", "roll")
+#: data and its largest size by default; more pixels are runs of minutes, by ``--pixels``
+DATA = {"pixels": 10_000, "roll": 20_000}
+SIZES = [1000, 2000, 5000, 10_000, 20_000]
 
 
 def rows(data: str, n: int, columns: int = 3):
@@ -65,9 +67,10 @@ def scikit_learn(data: str, n: int, d: int):
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 5000, 10_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--dimensions", type=int, nargs="+", default=[2, 5, 8, 10])
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--data", nargs="+", choices=[*DATA], default=[*DATA])
+    parser.add_argument("--pixels", type=int, default=DATA["pixels"])
     parser.add_argument("--timeout", type=float, default=400)
     arguments = parser.parse_args()
     cells = [
@@ -75,6 +78,7 @@ def main() -> None:
         for data in arguments.data
         for n in arguments.sizes
         for d in arguments.dimensions
+        if n <= (arguments.pixels if data == "pixels" else DATA[data])
     ]
     cases = {}
     for data, n, d in cells:

@@ -9,6 +9,7 @@ tiled          ``TiledKernel``: strips computed at each product, never stored
 filtered       ``SpectralFunction`` (eigenbasis), ``ChebyshevFunction``
 ordering       ``Reordered``: neighbours near each other, for large graphs
 inverse        ``Factorized`` (sparse factors), ``PseudoInverse`` (products only)
+rooted         ``RootInverse``: (T'T)^+ by the factors of T
 =============  ==========================================================
 """
 

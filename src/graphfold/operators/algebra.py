@@ -98,6 +98,10 @@ class Scaled(SymmetricOperator):
         matrix = self.operator.sparse()
         return None if matrix is None else self.factor * matrix
 
+    def gram_root(self) -> tuple[float, Any] | None:
+        found = self.operator.gram_root()
+        return None if found is None else (self.factor * found[0], found[1])
+
     def bounds(self) -> Bounds:
         if self.factor == 0:
             return 0.0, 0.0

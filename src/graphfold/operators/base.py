@@ -57,6 +57,10 @@ class SymmetricOperator(ABC):
         """
         return None
 
+    def gram_root(self) -> tuple[float, Any] | None:
+        """c and a sparse square T with M = c T'T, where that is what it is."""
+        return None
+
     def trace(self) -> float:
         """Sum of the eigenvalues."""
         return float(self.diagonal().sum(dtype=np.float64))

@@ -150,6 +150,12 @@ class LowRank(SymmetricOperator):
             return None
         return sp.csr_array(self.Z @ self.Z.T)
 
+    def gram_root(self) -> tuple[float, Any] | None:
+        square = self.Z.shape[0] == self.Z.shape[1]
+        if not sp.issparse(self.Z) or self.weights is not None or not square:
+            return None
+        return 1.0, self.Z.T
+
     def bounds(self) -> Bounds:
         weights = np.ones(1) if self.weights is None else self.weights
         if sp.issparse(self.Z):

@@ -8,7 +8,9 @@ krylov         block Krylov with restarts, filtered where products are cheap
 lanczos        block Lanczos, for matrices that cost much to apply
 filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
-factorized     shift-invert, where M is sparse and products alone are slow
+factorized     shift-invert, where M is sparse and so are its factors
+rooted         its Lanczos for M = -T'T, by the factors of T
+filled         whether factors will stay sparse, by a small copy of the graph
 borrowed       LOBPCG behind our signature
 singular       singular values above a threshold, and the largest ones
 conjugate      conjugate gradients for a shifted operator

@@ -13,15 +13,16 @@ from graphfold import check
 from graphfold.arrays import Array, power_of_two
 from graphfold.errors import ConvergenceError, GraphfoldError
 from graphfold.operators import InDoublePrecision, SymmetricOperator
-from graphfold.operators.inverse import factors_stay_sparse
 from graphfold.progress import Stage, stage
 from graphfold.solvers.borrowed import lobpcg
 from graphfold.solvers.chebyshev import chebyshev_filtered
 from graphfold.solvers.dense import lapack
 from graphfold.solvers.factorized import shift_invert
+from graphfold.solvers.filled import factors_pay, threads_for
 from graphfold.solvers.krylov import block_krylov
 from graphfold.solvers.lanczos import block_width
 from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
+from graphfold.solvers.rooted import root_of
 
 _SOLVERS: dict[str, Callable[[Request], Eigenpairs]] = {
     "lapack": lapack,
@@ -37,6 +38,8 @@ SOLVERS = tuple(_SOLVERS)
 #: that Krylov takes twice the rounds; for a sparse matrix, whose wanted eigenvalues lie
 #: close together. Measured: ``python -m benchmarks.solver_grid``
 LAPACK_ROWS = {"kernel": (150, 17), "indefinite": (400, 22), "sparse": (1000, 0)}
+#: up to this many rows LAPACK takes less than a millisecond
+TINY = 100
 #: above this share of n an iterative block is no longer narrow
 WIDE = 0.2
 #: sizes of M, by the bytes of a number, that solvers take as they are
@@ -45,8 +48,6 @@ BEARABLE = {4: (1e-10, 1e10), 8: (1e-100, 1e100)}
 LARGEST_DENSE = 5000
 #: a relative residual above this is an error
 UNSOUND = 1e-2
-#: rounds after which the pace of a Krylov solve is judged, and how many it may take
-JUDGED_AFTER, MOST_ROUNDS = 12, 75
 
 
 class Choice(NamedTuple):
@@ -123,8 +124,8 @@ def top_eigenpairs(
     M : SymmetricOperator
     d : int
     solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}
-        "auto" is what ``choose_solver`` says; where M is sparse and Krylov would
-        take too many rounds, shift-invert.
+        "auto" is what ``choose_solver`` says; where M is sparse, and so will its
+        factors be, shift-invert.
     tol : float, default=None
         Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in
         float64 and 1e-5 in float32.
@@ -161,7 +162,7 @@ def top_eigenpairs(
     ConvergenceError
         If no solver comes below a relative residual of 1e-2.
     """
-    choice = choose_solver(M.n, d, solver, kind=kind_of(M))
+    choice = _choice_for(M, d, solver)
     unit = _unit(M)
     request = Request(
         M=M if unit == 1.0 else (1.0 / unit) * M,
@@ -178,12 +179,8 @@ def top_eigenpairs(
     with stage(name, unit="round") as step:
         reported = _Reported(observer, step, stoppable)
         request = replace(request, observer=reported)
-        judged = solver == "auto" and choice.solver == "krylov"
-        with _numbers_expected():
-            if judged and request.max_iter > MOST_ROUNDS:
-                pairs, choice = _krylov_while_it_lasts(request, choice)
-            else:
-                pairs = _SOLVERS[choice.solver](request)
+        with _numbers_expected(), threads_for(M):
+            pairs = _SOLVERS[choice.solver](request)
             _refuse_no_numbers(pairs)
         # rounds that were limited, or stopped, by who asked end as they were asked to
         if not (pairs.converged or reported.stopped) and max_iter is None:
@@ -212,21 +209,14 @@ def _unit(M: SymmetricOperator) -> float:
     return power_of_two(size)
 
 
-def _krylov_while_it_lasts(
-    request: Request, choice: Choice
-) -> tuple[Eigenpairs, Choice]:
-    """Krylov; but where M is sparse, and rounds bring little, one factorisation."""
-    pace = _Pace(request)
-    pairs = block_krylov(replace(request, observer=pace))
-    if not pace.too_slow:
-        return pairs, choice
-    found = shift_invert(replace(request, start=pairs.start))
-    pairs = replace(
-        found,
-        n_iterations=pairs.n_iterations + found.n_iterations,
-        n_products=pairs.n_products + found.n_products,
-    )
-    return pairs, Choice("shift-invert", "M is sparse, and products alone were slow")
+def _choice_for(M: SymmetricOperator, d: int, solver: str) -> Choice:
+    """As ``choose_solver``, but a sparse M is factorised where that will pay."""
+    choice = choose_solver(M.n, d, solver, kind=kind_of(M))
+    if solver != "auto" or M.n <= TINY or d > WIDE * M.n:
+        return choice
+    if (choice.solver == "krylov" or root_of(M) is not None) and factors_pay(M):
+        return Choice("shift-invert", "M is sparse, and so will its factors be")
+    return choice
 
 
 def _another_way(
@@ -319,28 +309,3 @@ class _Reported:
         stop = bool(self._observer and self._observer(iteration)) or stop
         self.stopped = self.stopped or stop
         return stop
-
-
-class _Pace:
-    """Watches the residuals of a solver and stops it when there is a better way."""
-
-    def __init__(self, request: Request):
-        self._request = request
-        self._logs: list[float] = []
-        self.too_slow = False
-
-    def __call__(self, iteration: Iteration) -> bool:
-        self._logs.append(float(np.log(max(iteration.residual, 1e-300))))
-        seen = len(self._logs)
-        if seen >= JUDGED_AFTER and seen % JUDGED_AFTER == 0:
-            goal = float(np.log(self._request.tol))
-            pace = (self._logs[seen // 2] - self._logs[-1]) / (seen - 1 - seen // 2)
-            ahead = (self._logs[-1] - goal) / pace if pace > 0 else np.inf
-            if ahead > MOST_ROUNDS - seen and self._can_be_factorised():
-                self.too_slow = True
-                return True
-        return self._request.observe(iteration.number, iteration.residual)
-
-    def _can_be_factorised(self) -> bool:
-        matrix = self._request.M.sparse()
-        return matrix is not None and factors_stay_sparse(matrix)

@@ -205,7 +205,8 @@ def test_a_zero_matrix_has_zero_eigenvalues():
 def test_auto_can_be_asked_why():
     assert choose_solver(80, 2).solver == "lapack"
     assert choose_solver(1000, 2).solver == "krylov"
-    assert choose_solver(600, 2, kind="indefinite").solver == "lapack"
+    assert choose_solver(200, 30, kind="indefinite").solver == "lapack"
+    assert choose_solver(600, 30, kind="indefinite").solver == "krylov"
     assert choose_solver(1000, 2, kind="sparse").solver == "lapack"
     assert choose_solver(5000, 10).solver == "krylov"
     assert choose_solver(5000, 4000).solver == "lapack"

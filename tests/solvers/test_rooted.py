@@ -78,9 +78,19 @@ def test_the_inverse_is_the_pseudo_inverse():
     assert inverse.n_solved == 9
 
 
+def test_a_neighbour_of_many_need_not_be_in_the_part_that_no_edge_leaves():
+    """Of 200 digits, 21 are a part that the others refer to, not the other way."""
+    T = lle_root("digits", 200)
+    count, labels = sp.csgraph.connected_components(T, connection="strong")
+    assert count == 2
+    popular = labels[np.argmax(np.diff(sp.csc_array(T).indptr))]
+    rows, columns = T.nonzero()
+    assert (labels[columns[labels[rows] == popular]] != popular).any()
+    assert inverse_of_root(-LowRank(sp.csr_array(T.T)), constant(200)) is not None
+
+
 def test_a_root_without_null_vectors():
-    rng = np.random.default_rng(0)
-    T = sp.random_array((400, 400), density=0.01, rng=rng) + 2 * sp.eye_array(400)
+    T = sp.random(400, 400, density=0.01, random_state=0) + 2 * sp.eye_array(400)
     M = -LowRank(sp.csr_array(T.T))
     found = top_eigenpairs(M, 4)
     assert found.solver == "shift-invert"

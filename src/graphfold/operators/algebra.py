@@ -58,6 +58,9 @@ class Sum(SymmetricOperator):
                 return None
         return sp.csr_array(sum(parts[1:], start=parts[0]))
 
+    def columns_are_cheap(self) -> bool:
+        return all(term.columns_are_cheap() for term in self.terms)
+
     def bounds(self) -> Bounds:
         lower, upper = zip(*(term.bounds() for term in self.terms), strict=True)
         return sum(lower), sum(upper)
@@ -97,6 +100,9 @@ class Scaled(SymmetricOperator):
     def sparse(self) -> Any:
         matrix = self.operator.sparse()
         return None if matrix is None else self.factor * matrix
+
+    def columns_are_cheap(self) -> bool:
+        return self.operator.columns_are_cheap()
 
     def gram_root(self) -> tuple[float, Any] | None:
         found = self.operator.gram_root()
@@ -193,6 +199,9 @@ class Centered(SymmetricOperator):
         # H M H is M itself, but for constants, only if M takes constants to constants
         is_eigenvector = np.ptp(sums) <= 1e-10 * float(abs(matrix).sum(axis=1).max())
         return matrix if is_eigenvector else None
+
+    def columns_are_cheap(self) -> bool:
+        return self.operator.columns_are_cheap()
 
     def bounds(self) -> Bounds:
         lower, upper = self.operator.bounds()

@@ -57,6 +57,14 @@ class SymmetricOperator(ABC):
         """
         return None
 
+    def columns_are_cheap(self) -> bool:
+        """Whether a product with one column takes its share of one with sixteen.
+
+        Entries that are stored are read once in either, entries that are computed
+        are computed in both.
+        """
+        return False
+
     def gram_root(self) -> tuple[float, Any] | None:
         """c and a sparse square T with M = c T'T, where that is what it is."""
         return None

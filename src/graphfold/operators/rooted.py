@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from graphfold.arrays import Array
@@ -62,8 +63,7 @@ class RootInverse(SymmetricOperator):
         self._size = float(np.sqrt(self._T.power(2).sum(axis=0).max()))
         self._left = np.empty((self.n, 0))
         if null.shape[1]:
-            # a column of many entries: a row that is the neighbour of many
-            self._pin(int(np.argmax(np.diff(self._T.indptr))))
+            self._pin(_place_to_pin(self._T))
         else:
             self._factor = _factors(self._T)
         self._check()
@@ -154,6 +154,20 @@ class RootInverse(SymmetricOperator):
 def _without(basis: Array, V: Array) -> Array:
     """V less its part in the span of a few orthonormal columns."""
     return np.asarray(V - basis @ (basis.T @ V)) if basis.shape[1] else V
+
+
+def _place_to_pin(T: Any) -> int:
+    """A row that is a neighbour of many, among those that u may say something of.
+
+    Where T has one null vector, its graph has one strong component that no edge leaves.
+    The left null vector u is 0 outside of it.
+    """
+    count, labels = connected_components(T, connection="strong")
+    rows, columns = T.nonzero()
+    leaving = labels[rows] != labels[columns]
+    is_closed = np.ones(count, dtype=bool)
+    is_closed[labels[rows[leaving]]] = False
+    return int(np.argmax(np.where(is_closed[labels], np.diff(T.indptr), 0)))
 
 
 def _raised(T: Any, place: int) -> Any:

@@ -6,10 +6,15 @@ from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import get_blas_funcs
 
 from graphfold.arrays import Array, row_blocks, tall_gram, tall_product
 from graphfold.operators.base import Bounds, SymmetricOperator
 
+#: blocks of up to this many columns are multiplied column by column
+BY_COLUMN = 12
+#: bytes of a factor that is read twice a product and stays in the cache
+IN_CACHE = 2**25
 #: a product of sparse factors with more is not worth being formed
 MOST_ENTRIES_PER_ROW = 2000
 
@@ -27,6 +32,12 @@ class Dense(SymmetricOperator):
         self.name = name
         self.n, self.dtype = len(matrix), matrix.dtype
         self._bounds = bounds
+        self._is_fortran = matrix.flags.f_contiguous
+        # of anything else SciPy would make a copy at every product
+        if self._is_fortran or matrix.flags.c_contiguous:
+            (self._symv,) = get_blas_funcs(("symv",), dtype=matrix.dtype)
+        else:
+            self._symv = None
 
     @property
     def certified(self) -> bool:
@@ -34,6 +45,8 @@ class Dense(SymmetricOperator):
         return self._bounds is not None
 
     def apply(self, V: Array) -> Array:
+        if V.shape[1] <= BY_COLUMN and V.dtype == self.dtype and self._symv:
+            return self._by_column(V)
         if V.dtype.itemsize <= self.dtype.itemsize:
             # from the left: up to twice as fast for a few columns that are contiguous
             return np.asarray((V.T @ self.matrix).T)
@@ -42,6 +55,17 @@ class Dense(SymmetricOperator):
         for rows in row_blocks(self.n, 512):
             product[rows] = self.matrix[rows] @ V
         return product
+
+    def _by_column(self, V: Array) -> Array:
+        """Half of the matrix is read for each column, which beats a narrow block."""
+        by_columns = self.matrix if self._is_fortran else self.matrix.T
+        product = np.empty(V.shape, self.dtype, order="F")
+        for column in range(V.shape[1]):
+            product[:, column] = self._symv(1.0, by_columns, V[:, column])
+        return product
+
+    def columns_are_cheap(self) -> bool:
+        return self._symv is not None
 
     def diagonal(self) -> Array:
         return np.diagonal(self.matrix).copy()
@@ -85,6 +109,9 @@ class Sparse(SymmetricOperator):
 
     def sparse(self) -> Any:
         return self.matrix
+
+    def columns_are_cheap(self) -> bool:
+        return True
 
     def bounds(self) -> Bounds:
         if self._bounds is not None:
@@ -156,6 +183,9 @@ class LowRank(SymmetricOperator):
             return None
         return 1.0, self.Z.T
 
+    def columns_are_cheap(self) -> bool:
+        return bool(self.work() * self.dtype.itemsize <= 4 * IN_CACHE)
+
     def bounds(self) -> Bounds:
         weights = np.ones(1) if self.weights is None else self.weights
         if sp.issparse(self.Z):
@@ -195,6 +225,9 @@ class Diagonal(SymmetricOperator):
 
     def sparse(self) -> Any:
         return sp.csr_array(sp.diags_array(self.numbers))
+
+    def columns_are_cheap(self) -> bool:
+        return True
 
     def bounds(self) -> Bounds:
         return float(self.numbers.min()), float(self.numbers.max())

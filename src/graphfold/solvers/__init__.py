@@ -4,8 +4,9 @@
 result         ``Eigenpairs``: values, vectors, residuals, converged
 choose         ``top_eigenpairs``, the only door; ``choose_solver`` says why
 dense          LAPACK on the matrix itself
-krylov         block Krylov with restarts, filtered where products are cheap
+krylov         which Krylov space; one with restarts, filtered where products are cheap
 lanczos        block Lanczos, for matrices that cost much to apply
+vector_lanczos Lanczos from one vector, and whether it has seen every eigenvector
 filtering      the Chebyshev filter that both iterative solvers use
 chebyshev      Chebyshev-filtered subspace iteration
 factorized     shift-invert, where M is sparse and so are its factors

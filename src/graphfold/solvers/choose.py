@@ -35,9 +35,9 @@ SOLVERS = tuple(_SOLVERS)
 
 #: rows up to which LAPACK is the fastest, and more of them for each column of a Krylov
 #: block: for a kernel; for a kernel and a graph, whose spectrum goes far below zero, so
-#: that Krylov takes twice the rounds; for a sparse matrix, whose wanted eigenvalues lie
-#: close together. Measured: ``python -m benchmarks.solver_grid``
-LAPACK_ROWS = {"kernel": (150, 17), "indefinite": (400, 22), "sparse": (1000, 0)}
+#: that Krylov takes twice the products; for a sparse matrix, whose wanted eigenvalues
+#: lie close together. Measured: ``python -m benchmarks.solver_grid``
+LAPACK_ROWS = {"kernel": (170, 0), "indefinite": (120, 4), "sparse": (1000, 0)}
 #: up to this many rows LAPACK takes less than a millisecond
 TINY = 100
 #: above this share of n an iterative block is no longer narrow

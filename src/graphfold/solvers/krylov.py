@@ -17,6 +17,7 @@ from graphfold.solvers.result import (
     relative_residuals,
     value_after,
 )
+from graphfold.solvers.vector_lanczos import vector_lanczos
 
 OVERSAMPLE = 4
 #: operations per row and column that a round costs beyond its products
@@ -31,14 +32,21 @@ DRIFT = 1e4
 
 
 def block_krylov(request: Request) -> Eigenpairs:
-    """Top-d eigenpairs from a block Krylov space, by few products or by cheap ones.
+    """Top-d eigenpairs from a Krylov space, by few products or by cheap ones.
 
-    Where a product costs more than the bookkeeping of a round (a stored or a tiled
-    kernel), block Lanczos; where it costs less (a sparse graph, a thin factor), or once
-    Lanczos has stalled, the filtered space.
+    From one vector where products are cheap, or those with one column are, until it
+    shows that this will not do. Else, and where an eigenvalue has several eigenvectors,
+    from a block: by block Lanczos where a product costs more than the bookkeeping of a
+    round (a tiled kernel), by the filtered space where it costs less (a sparse graph, a
+    thin factor), or once Lanczos has stalled.
     """
     M = request.M
-    if M.work() < M.n * min(ROUND_OVERHEAD, M.n):
+    is_cheap = M.work() < M.n * min(ROUND_OVERHEAD, M.n)
+    if is_cheap or M.columns_are_cheap():
+        found = vector_lanczos(request)
+        if found is not None:
+            return found
+    if is_cheap:
         return filtered_krylov(request)
     pairs = block_lanczos(request)
     if not pairs.stalled:

@@ -64,7 +64,7 @@ def block_lanczos(request: Request) -> Eigenpairs:
     room = M.n - request.avoid.shape[1]
     width = block_width(d, room)
     space = _Space(request.avoid, capacity(d, room))
-    looks = _Looks(first_look(request.tol) if request.start is None else 2)
+    looks = Looks(first_look(request.tol) if request.start is None else 2)
     is_exact = request.tol > ROUNDING[M.dtype.itemsize]
     fresh, n_products, before = request.directions(width), 0, np.inf
     for iteration in range(1, request.max_iter + 1):
@@ -87,14 +87,14 @@ def block_lanczos(request: Request) -> Eigenpairs:
         if worst <= tol or is_last or is_slow:
             V = space.Q @ S[:, :width].astype(M.dtype)
             if not is_exact:
-                values, V, rest, residuals = _refined(request, V, size)
+                values, V, rest, residuals = refined(V, M.apply(V), size)
                 n_products += V.shape[1]
                 worst = float(residuals[needed].max())
             if is_exact or worst <= tol or is_last or worst > SLOW * before:
                 break
             space.restart(V, values)
             fresh = new_directions(rest, against=space.basis)[:, : room - space.width]
-            looks, before = _Looks(1, iteration), worst
+            looks, before = Looks(1, iteration), worst
         elif is_full:
             kept = min(max(2 * width, space.capacity // 3), space.width)
             space.restart(space.Q @ S[:, :kept].astype(M.dtype), values[:kept])
@@ -113,11 +113,8 @@ def block_lanczos(request: Request) -> Eigenpairs:
     )
 
 
-def _refined(
-    request: Request, V: Array, size: float
-) -> tuple[Array, Array, Array, Array]:
+def refined(V: Array, MV: Array, size: float) -> tuple[Array, Array, Array, Array]:
     """Ritz values and vectors in the span of V, M V - V values, and its residuals."""
-    MV = request.M.apply(V)
     T = (V.T @ MV).astype(np.float64)
     values, S = small_eigenbasis((T + T.T) / 2)
     values, S = values[::-1], np.ascontiguousarray(S[:, ::-1], dtype=V.dtype)
@@ -175,19 +172,23 @@ class _Space:
         self._T[: self.width, : self.width] = np.diag(values)
 
 
-class _Looks:
+class Looks:
     """When the Ritz values are worth computing: they cost a cube of the space."""
 
     def __init__(self, first: int, at: int = 0):
         self._due, self._at, self.worst = at + first, at, 1.0
+        self.ahead = 0.0
 
     def are_due(self, iteration: int) -> bool:
         return iteration >= self._due
 
-    def note(self, iteration: int, worst: float, tol: float) -> None:
+    def note(
+        self, iteration: int, worst: float, tol: float, longest: int = LONGEST_WAIT
+    ) -> None:
         """The next look is where the residual will have come down, at the same pace."""
         pace = np.log(self.worst / max(worst, 1e-300)) / (iteration - self._at)
-        ahead = np.log(max(worst / tol, 1.0)) / pace if pace > 0 else LONGEST_WAIT
+        left = np.log(max(worst / tol, 1.0))
+        self.ahead = left / pace if pace > 0 else np.inf
         # convergence speeds up: a look comes early rather than late
-        wait = int(np.clip(0.8 * ahead, 1, LONGEST_WAIT))
+        wait = int(np.clip(0.8 * self.ahead, 1, longest))
         self._due, self._at, self.worst = iteration + wait, iteration, worst

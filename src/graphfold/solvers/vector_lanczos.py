@@ -1,0 +1,271 @@
+"""Lanczos from one vector: the fewest products, for matrices that are stored.
+
+BLAS multiplies a stored symmetric matrix by one column in a twentieth of the time that
+it takes for sixteen, and a Krylov space of one vector that is never restarted needs a
+fourth of the columns that a block needs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, get_blas_funcs
+
+from graphfold.arrays import Array, column_lengths
+from graphfold.solvers.lanczos import ROUNDING, Looks, block_width, capacity, refined
+from graphfold.solvers.result import (
+    Eigenpairs,
+    Request,
+    judged_by_wanted_end,
+    value_after,
+)
+from graphfold.threads import one_blas_thread, threads_for
+
+#: steps before the first look at the Ritz values at a tolerance of 1e-10, and how many
+#: more for each eigenpair
+FIRST_LOOK, LOOK_PER_PAIR = 18, 2
+#: vectors that there is room for, in both chains, and how many more for each eigenpair
+CAPACITY, CAPACITY_PER_PAIR = 150, 20
+#: room that the second chain needs, at least
+ROOM_TO_CHECK = 20
+#: steps between two looks, at most, as a share of those so far
+LONGEST_WAIT = 0.3
+#: probability of overlooking an eigenvector, at most
+OVERLOOKED = 1e-5
+#: steps of the second chain between two looks
+CHECK_STEPS = 4
+#: what a product leaves outside of the space, relative to M, where the space ends
+NOTHING = {4: 1e-5, 8: 1e-12}
+#: and what is so short that it is projected a second time
+SHORT = 1e-2
+#: up to this many rows two threads are slower than one
+ONE_THREAD = 1500
+
+
+def vector_lanczos(request: Request) -> Eigenpairs | None:
+    """Top-d eigenpairs from the Krylov space of one vector, or None.
+
+    Of an eigenvalue with several eigenvectors such a space holds only one. So when the
+    pairs have converged, a second random vector is multiplied by M within the
+    complement of the space. If an eigenvalue there were at least the last wanted one,
+    the largest Ritz value of the second chain would be near it: how near, and with
+    which probability, is known [1]_. (The complement is that of Schur: the Ritz vectors
+    that have not converged are no invariant space.) The pairs are returned where the
+    probability of having overlooked one is below ``OVERLOOKED``.
+
+    A round is as many products as a block of ``block_lanczos`` has columns. None is
+    returned where another eigenvector may be left, and where the space is full
+    or ends before the pairs have converged.
+
+    References
+    ----------
+    .. [1] J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power
+       and Lanczos algorithms with a random start, SIAM J. Matrix Anal. Appl. 13 (1992).
+    """
+    with threads_for(request.M.n, ONE_THREAD):
+        return _pairs(request)
+
+
+def _pairs(request: Request) -> Eigenpairs | None:
+    M, d = request.M, request.d
+    room = M.n - request.avoid.shape[1]
+    width = block_width(d, room)
+    most = min(CAPACITY + CAPACITY_PER_PAIR * d, capacity(d, room))
+    limit = most - ROOM_TO_CHECK
+    chain = _Chain(request, most)
+    looks = Looks(_first_look(d, request.tol))
+    chain.start(_first_vector(request))
+    while True:
+        has_ended = chain.step()
+        k = chain.length
+        n_rounds = -(-k // width)
+        stop = k % width == 0 and request.observe(n_rounds, looks.worst)
+        is_last = stop or k == width * request.max_iter
+        is_full = has_ended or k == limit
+        if k < d and (is_last or is_full):
+            return None
+        if not (is_last or is_full or looks.are_due(k)):
+            continue
+        values, S = chain.ritz()
+        size = float(np.abs(values).max())
+        residuals = chain.remainder * np.abs(S[-1]) / (size or 1.0)
+        tol = judged_by_wanted_end(request.tol, values[: d + 1], size, M.dtype)
+        worst = float(residuals[: request.needed].max())
+        looks.note(k, worst, tol, longest=max(2, int(LONGEST_WAIT * k)))
+        if worst <= tol or is_last:
+            break
+        # half full, and at its pace it would need more than twice the room that is left
+        if is_full or (2 * k > limit and looks.ahead > 2 * (limit - k)):
+            return None
+    V = chain.vectors(S[:, : 2 * d])
+    if worst <= tol and request.needed > 1:
+        ends = float(values[request.needed - 1]), float(values[-1])
+        lift = _lift(chain.remainder * S[-1], values, request.needed, size)
+        if not chain.is_complete(*ends, lift):
+            return None
+    n_products, after = chain.n_products, value_after(values, residuals, d, size)
+    if request.tol <= ROUNDING[M.dtype.itemsize]:
+        # one by one: a block would be multiplied by NumPy's threads
+        image = np.column_stack([M.apply(v[:, None])[:, 0] for v in V[:, :d].T])
+        with one_blas_thread():
+            values, wanted, _, residuals = refined(V[:, :d], image, size)
+        V, n_products = np.hstack([wanted, V[:, d:]]), n_products + d
+        worst = float(residuals[: request.needed].max())
+        if worst > tol and not is_last:
+            return None
+    return Eigenpairs(
+        values=values[:d].astype(M.dtype),
+        vectors=V[:, :d],
+        residuals=residuals[:d],
+        converged=worst <= tol,
+        n_iterations=n_rounds,
+        n_products=n_products,
+        size=size,
+        next_value=after,
+        spare=V[:, d:],
+    )
+
+
+def _first_look(d: int, tol: float) -> int:
+    digits = min(-np.log10(max(tol, 1e-16)), 15.0)
+    return max(d, int(np.ceil((FIRST_LOOK + LOOK_PER_PAIR * d) * digits / 10)))
+
+
+def _lift(couplings: Array, values: Array, needed: int, size: float) -> float:
+    """What the Ritz vectors that are not needed add to M outside of the space.
+
+    In the Ritz vectors, and outside of the space, M is [[values, c e'], [e c', B]],
+    where e is the vector after the last one. Less the needed rows, which are coupled by
+    no more than the tolerance, its eigenvalues are below the last needed value where
+    those of the Schur complement B + sum(c^2 / (last - values)) e e' are.
+    """
+    gaps = values[needed - 1] - values[needed:]
+    gaps = np.maximum(gaps, np.finfo(np.float64).eps * size)
+    return float((couplings[needed:] ** 2 / gaps).sum())
+
+
+def _first_vector(request: Request) -> Array:
+    """A random vector, and the sum of the given ones beside it."""
+    vector = request.rng.standard_normal(request.M.n)
+    if request.start is not None:
+        given = request.start[:, : request.d].astype(np.float64)
+        lengths = column_lengths(given)
+        lengths[lengths == 0] = 1.0
+        vector += np.sqrt(request.M.n) * (given / lengths).sum(axis=1)
+    return vector
+
+
+class _Chain:
+    """An orthonormal basis of a Krylov space, as rows, and the tridiagonal M in it.
+
+    Every new vector is orthogonalised against all others, so that what has converged
+    does not come up again. All products are by SciPy's BLAS, as is that of a stored
+    matrix with one column: NumPy has another one, whose threads would run beside.
+    """
+
+    def __init__(self, request: Request, most: int):
+        self._M, self._rng, avoid = request.M, request.rng, request.avoid
+        self._dtype = request.M.dtype
+        n, self._n_avoided = avoid.shape
+        # both chains, and the vector after the last one; untouched rows take no memory
+        self._rows = np.empty((self._n_avoided + most + 1, n), self._dtype)
+        self._rows[: self._n_avoided] = avoid.T
+        names = ("gemv", "dot", "gemm")
+        self._gemv, self._dot, self._gemm = get_blas_funcs(names, (self._rows,))
+        self.n_products, self._first = 0, self._n_avoided
+        self._size = 0.0  # of M, as far as it has been seen
+        self._lifted, self._lift = np.empty(0), 0.0
+
+    def start(self, vector: Array) -> None:
+        """Begin a chain from the part of a vector outside of all rows so far."""
+        self._alphas: list[float] = []
+        self._betas: list[float] = []
+        rest = self._outside(self._outside(vector.astype(self._dtype)))
+        self._rows[self._first] = rest / np.sqrt(self._dot(rest, rest))
+
+    @property
+    def length(self) -> int:
+        return len(self._alphas)
+
+    @property
+    def remainder(self) -> float:
+        """The length of what the last product leaves outside of the space."""
+        return self._betas[-1]
+
+    def step(self) -> bool:
+        """One product; True if it leaves nothing outside of the space."""
+        last = self._first + self.length
+        vector = self._rows[last]
+        rest = self._M.apply(vector[:, None])[:, 0]
+        if self._lift:
+            along = self._lift * self._dot(self._lifted, vector)
+            rest += self._dtype.type(along) * self._lifted
+        alpha = float(self._dot(vector, rest))
+        rest -= self._dtype.type(alpha) * vector
+        if self._betas:
+            rest -= self._dtype.type(self._betas[-1]) * self._rows[last - 1]
+        self._alphas.append(alpha)
+        rest = self._outside(rest)
+        beta = float(np.sqrt(self._dot(rest, rest)))
+        self._size = max(self._size, abs(alpha), beta)
+        if beta < SHORT * self._size:
+            # what rounding has left of the other vectors is no longer small beside it
+            rest = self._outside(rest)
+            beta = float(np.sqrt(self._dot(rest, rest)))
+        self._betas.append(beta)
+        self.n_products += 1
+        if not beta > NOTHING[self._dtype.itemsize] * self._size:
+            self._rows[last + 1] = 0
+            return True
+        self._rows[last + 1] = rest / self._dtype.type(beta)
+        return False
+
+    def _outside(self, vector: Array) -> Array:
+        """A vector less its part along all rows so far."""
+        count = self._first + self.length
+        if count == 0:
+            return vector
+        basis = self._rows[:count].T
+        along = self._gemv(1.0, basis, vector, trans=1)
+        return np.asarray(
+            self._gemv(-1.0, basis, along, beta=1.0, y=vector, overwrite_y=True)
+        )
+
+    def ritz(self) -> tuple[Array, Array]:
+        """Ritz values in falling order, and the rotation that gives the vectors."""
+        values, S = eigh_tridiagonal(self._alphas, self._betas[:-1])
+        return values[::-1], S[:, ::-1]
+
+    def largest(self) -> float:
+        """The largest Ritz value."""
+        last = self.length - 1
+        ends = {"select": "i", "select_range": (last, last)}
+        return float(eigvalsh_tridiagonal(self._alphas, self._betas[:-1], **ends)[0])
+
+    def vectors(self, S: Array) -> Array:
+        """Ritz vectors of the first chain."""
+        basis = self._rows[self._n_avoided : self._n_avoided + len(S)]
+        return np.asarray(self._gemm(1.0, basis.T, S.astype(self._dtype, order="F")))
+
+    def is_complete(self, least: float, lowest: float, lift: float) -> bool:
+        """Whether no eigenvalue of at least ``least`` is left outside of the space.
+
+        ``lowest`` is the other end of the spectrum, ``lift`` as in ``_lift``. A second
+        chain replaces the first.
+        """
+        self._first += self.length
+        if self.remainder > 0:
+            self._lifted, self._lift = self._rows[self._first].copy(), lift
+        most = len(self._rows) - 1 - self._first
+        self.start(self._rng.standard_normal(self._M.n))
+        for k in range(1, most + 1):
+            has_ended = self.step()
+            if k % CHECK_STEPS and not has_ended:
+                continue
+            largest = self.largest()
+            if has_ended or largest >= least:
+                return largest < least
+            gap = (least - largest) / (least - min(lowest, largest))
+            chance = np.exp(-np.sqrt(gap) * (2 * k - 1))
+            if 1.648 * np.sqrt(self._M.n) * chance < OVERLOOKED:
+                return True
+        return False

@@ -127,10 +127,18 @@ def ratio(runs: dict, slow: str, fast: str) -> float:
     return statistics.median(ratios) if ratios else float("nan")
 
 
-def save(name: str, runs: dict, claims: list[dict], *, trial: bool = False) -> None:
+def save(
+    name: str,
+    runs: dict,
+    claims: list[dict],
+    *,
+    table: list[str] | None = None,
+    trial: bool = False,
+) -> None:
     """Results as JSON, tied to a commit and a machine; printed as a table.
 
-    A trial, at other sizes than those that count, is printed only.
+    ``table`` is shown in place of a line for each case. A trial, at other sizes than
+    those that count, is printed only.
     """
     RESULTS.mkdir(exist_ok=True)
     record = {
@@ -143,10 +151,12 @@ def save(name: str, runs: dict, claims: list[dict], *, trial: bool = False) -> N
         "claims": claims,
         "runs": runs,
     }
+    if table:
+        record["table"] = table
     if not trial:
         (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
     kept(name).unlink(missing_ok=True)
-    for row in rows_of(runs):
+    for row in table or rows_of(runs):
         print(row)
     for claim in claims:
         print(sentence(claim))
@@ -192,6 +202,16 @@ def rows_of(runs: dict) -> list[str]:
             cells += [f"{median(good, 'beyond_mb'):.0f}"] * beyond
             cells += [f"{max(residuals):.1e}" if residuals else ""]
         lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def grid(cells: dict[tuple[str, str], str]) -> list[str]:
+    """A markdown table of texts by their row and column."""
+    columns = list(dict.fromkeys(column for _, column in cells))
+    lines = ["| | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 1) + "|"]
+    for row in dict.fromkeys(row for row, _ in cells):
+        texts = [cells.get((row, column), "") for column in columns]
+        lines.append(f"| {row} | " + " | ".join(texts) + " |")
     return lines
 
 

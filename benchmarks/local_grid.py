@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from benchmarks.harness import at_least, ratio, run_alternating, save
+from benchmarks.harness import at_least, grid, median, ratio, run_alternating, save
 
 K = 12
 HERE = "benchmarks.local_grid"
@@ -88,18 +88,28 @@ def main() -> None:
     runs = run_alternating(
         cases, arguments.repeats, timeout=arguments.timeout, keep="local_grid"
     )
-    save("local_grid", runs, claims_of(runs, cells))
+    found = ratios(runs, cells)
+    table = {
+        (f"{data}, {n:,}", f"d = {d}"): f"**{found[data, n, d]:.2f}** "
+        f"({median(runs[name(data, n, d) + ' graphfold']):.2f} s)"
+        for data, n, d in cells
+    }
+    save("local_grid", runs, claims_of(found), table=grid(table))
 
 
 def name(data: str, n: int, d: int) -> str:
     return f"{data} {n:,}, d = {d},"
 
 
-def claims_of(runs: dict, cells: list[tuple]) -> list[dict]:
+def ratios(runs: dict, cells: list[tuple]) -> dict[tuple, float]:
     found = {}
     for cell in cells:
         us = f"{name(*cell)} graphfold"
         found[cell] = ratio(runs, f"{name(*cell)} scikit-learn", us)
+    return found
+
+
+def claims_of(found: dict[tuple, float]) -> list[dict]:
     known = {cell: r for cell, r in found.items() if math.isfinite(r)}
     worst = min(known, key=lambda cell: known[cell])
     claims = [at_least(f"worst cell ({name(*worst)})", known[worst], 1)]

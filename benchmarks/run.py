@@ -3,19 +3,23 @@
 from benchmarks import (
     auto,
     exact,
+    few_components,
     filters,
     import_time,
     landmark_quality,
     landmarks,
     linear_graph,
     local,
+    local_grid,
     million,
     report,
     robust,
+    spectral,
 )
 
 if __name__ == "__main__":
     import_time.main()
+    few_components.main()
     exact.main()
     linear_graph.main()
     auto.main()
@@ -23,6 +27,8 @@ if __name__ == "__main__":
     landmark_quality.main()
     million.main()
     filters.main()
+    local_grid.main()
+    spectral.main()
     local.main()
     robust.main()
     report.main()

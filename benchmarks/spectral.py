@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.harness import at_least, ratio, run_alternating, save
+from benchmarks.harness import at_least, grid, median, ratio, run_alternating, save
 
 HERE = "benchmarks.spectral"
 
@@ -88,7 +88,13 @@ def main() -> None:
         cases, arguments.repeats, timeout=arguments.timeout, keep="spectral"
     )
     claims = [at_least(f"{peer} / us", ratio(runs, peer, us), 2) for peer, us in cells]
-    save("spectral", runs, claims)
+    table = {
+        (peer.split(", d")[0] + ", " + peer.split(", ")[-1], peer.split(", ")[1]): (
+            f"**{ratio(runs, peer, us):.2f}** ({median(runs[us]):.2f} s)"
+        )
+        for peer, us in cells
+    }
+    save("spectral", runs, claims, table=grid(table))
 
 
 if __name__ == "__main__":

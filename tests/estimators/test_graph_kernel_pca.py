@@ -250,7 +250,7 @@ def test_warnings_have_names_and_remedies(points, rng):
     with pytest.warns(WeakSpectrumWarning, match="1 of 2 components"):
         GraphKernelPCA(kernel="linear").fit(flat)
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
-        GraphKernelPCA(3, solver="krylov", max_iter=1).fit(points)
+        GraphKernelPCA(3, gamma=3, solver="krylov", max_iter=1).fit(points)
 
 
 def test_an_interrupted_fit_leaves_the_model_as_it_was(points, monkeypatch):

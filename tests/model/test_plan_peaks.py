@@ -82,10 +82,10 @@ def test_given_kernels_are_copied_and_of_several_there_is_a_sum():
 
 
 def test_lapack_is_left_where_its_copies_do_not_fit():
-    small = Rows(300, 4, np.float64)
-    solve = memory.solver_bytes(300, 10, 8, thin=False)
-    base = 300 * 4 * 8 + 300 * 300 * 8 + solve
-    whole = 4 * 300 * 300 * 8
+    small = Rows(150, 4, np.float64)
+    solve = memory.solver_bytes(150, 10, 8, thin=False)
+    base = 150 * 4 * 8 + 150 * 150 * 8 + solve
+    whole = 4 * 150 * 150 * 8
     fits = peak([RBF], small, solver="auto", budget=base + whole)
     assert (fits.solver, fits.peak_bytes) == ("lapack", base + whole)
     less = peak([RBF], small, solver="auto", budget=base + whole - 1)

@@ -43,7 +43,7 @@ def test_a_kernel_that_is_not_there_or_not_positive_has_size_one():
     assert top == 1.0
 
 
-@pytest.mark.parametrize(("dtype", "tol"), [(np.float32, 1e-3), (np.float64, 1e-4)])
+@pytest.mark.parametrize(("dtype", "tol"), [(np.float32, 1e-3), (np.float64, 1e-5)])
 def test_a_loose_solve_of_one_direction_is_enough(dtype, tol, monkeypatch):
     asked = []
     solve = strength.top_eigenpairs

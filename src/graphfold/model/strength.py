@@ -39,8 +39,8 @@ def graph_size(problem: Problem) -> float:
 def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array | None]:
     """lambda_max of the (centred) kernel, and top directions; 1 where there is none.
 
-    An eigenvalue is known to the square of its residual, so a loose solve is enough:
-    a looser one where the tolerance asked of the vectors is loose itself.
+    An eigenvalue is known to the square of its residual, so a loose solve is enough
+    for ten digits: a looser one where the tolerance of the vectors is loose itself.
     """
     operator = problem.data_operator()
     if operator is None:
@@ -49,7 +49,7 @@ def data_scale(problem: Problem, d: int = 1, **how: Any) -> tuple[float, Array |
     d = min(d, problem.n - (trivial is not None))
     single = operator.dtype.itemsize == 4
     asked = min(float(how.get("tol") or 0.0), LOOSEST)
-    how = {**how, "tol": max(1e-3 if single else 1e-4, asked**0.5), "needed": 1}
+    how = {**how, "tol": max(1e-3 if single else 1e-5, asked**0.5), "needed": 1}
     how["start"] = problem.start(how.get("start"))
     how["name"] = "size of the kernel"
     pairs = top_eigenpairs(operator, d, avoid=trivial, **how)

@@ -45,6 +45,8 @@ class Dense(SymmetricOperator):
         return self._bounds is not None
 
     def apply(self, V: Array) -> Array:
+        if V.ndim == 1:
+            return self.apply(V[:, None])[:, 0]
         if V.shape[1] <= BY_COLUMN and V.dtype == self.dtype and self._symv:
             return self._by_column(V)
         if V.dtype.itemsize <= self.dtype.itemsize:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from graphfold.arrays import new_directions
 from graphfold.errors import GraphfoldError
 from graphfold.operators.inverse import Factorized
-from graphfold.solvers.krylov import OVERSAMPLE, Space, block_krylov, rayleigh_ritz
+from graphfold.solvers.krylov import OVERSAMPLE, Space, filtered_krylov, rayleigh_ritz
 from graphfold.solvers.result import (
     Eigenpairs,
     Request,
@@ -121,6 +121,6 @@ def _size_and_top(request: Request, matrix: Any) -> tuple[float, float]:
     if np.isfinite(high) and high <= SHIFT * size:
         return size, max(high, 0.0)
     few: dict[str, Any] = {"d": 1, "needed": 1, "tol": 1e-2}
-    found = block_krylov(replace(request, observer=None, start=None, **few))
+    found = filtered_krylov(replace(request, observer=None, start=None, **few))
     size = max(size, found.size)
     return size, float(found.values[0]) + float(found.residuals[0]) * found.size

@@ -96,6 +96,8 @@ def _pairs(request: Request) -> Eigenpairs | None:
         # half full, and at its pace it would need more than twice the room that is left
         if is_full or (2 * k > limit and looks.ahead > 2 * (limit - k)):
             return None
+    if k % width:
+        request.observe(n_rounds, worst)
     V = chain.vectors(S[:, : 2 * d])
     if worst <= tol and request.needed > 1:
         ends = float(values[request.needed - 1]), float(values[-1])

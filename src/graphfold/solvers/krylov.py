@@ -34,15 +34,15 @@ DRIFT = 1e4
 def block_krylov(request: Request) -> Eigenpairs:
     """Top-d eigenpairs from a Krylov space, by few products or by cheap ones.
 
-    From one vector where products are cheap, or those with one column are, until it
-    shows that this will not do. Else, and where an eigenvalue has several eigenvectors,
-    from a block: by block Lanczos where a product costs more than the bookkeeping of a
-    round (a tiled kernel), by the filtered space where it costs less (a sparse graph, a
-    thin factor), or once Lanczos has stalled.
+    From one vector where there is a kernel, and products are cheap or those with one
+    column are, until it shows that this will not do. Else, and where an eigenvalue has
+    several eigenvectors, from a block: by block Lanczos where a product costs more than
+    the bookkeeping of a round (a tiled kernel), by the filtered space where it costs
+    less (a sparse graph, a thin factor), or once Lanczos has stalled.
     """
     M = request.M
     is_cheap = M.work() < M.n * min(ROUND_OVERHEAD, M.n)
-    if is_cheap or M.columns_are_cheap():
+    if (is_cheap or M.columns_are_cheap()) and M.sparse() is None:
         found = vector_lanczos(request)
         if found is not None:
             return found

@@ -124,7 +124,7 @@ def in_order(
     thread waits to be taken, so results may be large.
     """
     workers = n_threads()
-    if workers < 2:
+    if workers < 2 or (isinstance(pieces, list) and len(pieces) < 2):
         yield from map(function, pieces)
         return
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:

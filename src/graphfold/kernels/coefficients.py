@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphfold.arrays import Array, row_blocks
-from graphfold.progress import counted
+from graphfold.threads import blocks
 
 #: numbers of a batch of regressors, rows x k P x D; with eight times as many the l1
 #: penalty took twice as long, for regressions that are solved wait for the others
-_BATCH_NUMBERS = 2**20
+_BATCH_NUMBERS = 2**19
 #: steps of the active-set method, per coefficient
 MOST_STEPS = 20
 #: optimality residual at which a regression with an l1 penalty is solved
@@ -66,16 +66,19 @@ def coefficients(
     """
     m, k = members.shape
     found = np.empty((m, k, rule.order))
-    worst = 0.0
     size = max(1, _BATCH_NUMBERS // max(1, k * rule.order * reference.shape[1]))
-    for rows in counted("local weights", row_blocks(m, size)):
+
+    def solve(rows: slice) -> float:
         own, near = _dense(points[rows]), _gathered(reference, members[rows])
         if rule.constrained:
-            w = _summing_to_one(near - own[:, None], rule.weight)[:, :, None]
-            residual = 0.0
-        else:
-            w, residual = _regressed(own / rule.scale, near / rule.scale, rule)
-        found[rows], worst = w, max(worst, residual)
+            near -= own[:, None]  # an array of its own
+            found[rows] = _summing_to_one(near, rule.weight)[:, :, None]
+            return 0.0
+        found[rows], residual = _regressed(own / rule.scale, near / rule.scale, rule)
+        return residual
+
+    with blocks("local weights", solve, row_blocks(m, size)) as residuals:
+        worst = max(residuals, default=0.0)
     return found, worst
 
 
@@ -92,8 +95,9 @@ def _gathered(reference: Any, members: Array) -> Array:
 def _summing_to_one(differences: Array, reg: float) -> Array:
     """min |sum_j w_j (y_j - x)|^2 with sum w = 1, regularised by reg * trace(G)."""
     # rescaled, so that squares of tiny or huge data neither under- nor overflow
-    size = np.abs(differences).max(axis=(1, 2), keepdims=True, initial=0.0)
-    differences = differences / np.where(size > 0, size, 1.0)
+    axes: dict[str, Any] = {"axis": (1, 2), "keepdims": True, "initial": 0.0}
+    size = np.maximum(differences.max(**axes), -differences.min(**axes))
+    differences /= np.where(size > 0, size, 1.0)
     G = differences @ differences.transpose(0, 2, 1)
     k = G.shape[1]
     # neighbours that all equal x say nothing: any weights do, take equal ones

@@ -37,7 +37,7 @@ _ROWS_OF_TREE = 2**6
 _MOST_OF_TREE = 15
 #: rows whose medians say where the data lie, and how many times farther from zero than
 #: from each other rows may lie before products of them lose digits worth keeping
-_LOOKED_AT, _FAR = 1000, 10.0
+_LOOKED_AT, _FAR = 200, 10.0
 
 
 def nearest_rows(

@@ -192,6 +192,8 @@ class Centered(SymmetricOperator):
         return without_mean(without_mean(self.operator.entries()).T)
 
     def sparse(self) -> Any:
+        if not self._may_be_sparse():
+            return None
         matrix = self.operator.sparse()
         if matrix is None:
             return None
@@ -199,6 +201,16 @@ class Centered(SymmetricOperator):
         # H M H is M itself, but for constants, only if M takes constants to constants
         is_eigenvector = np.ptp(sums) <= 1e-10 * float(abs(matrix).sum(axis=1).max())
         return matrix if is_eigenvector else None
+
+    def _may_be_sparse(self) -> bool:
+        """Whether constants may be an eigenvector: two products tell, before a product
+        of sparse factors is formed."""
+        if self.work() >= self.n**2:
+            return True  # stored: it says at once that it is not sparse
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], self.n)
+        block = np.column_stack([np.ones(self.n), signs]).astype(self.dtype)
+        sums, others = self.operator.apply(block).T
+        return bool(np.ptp(sums) <= 1e-3 * np.abs(others).max())
 
     def columns_are_cheap(self) -> bool:
         return self.operator.columns_are_cheap()

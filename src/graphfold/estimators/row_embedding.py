@@ -24,10 +24,7 @@ from graphfold.estimators.rows import labels_for
 from graphfold.estimators.statement import generator
 from graphfold.model.plan import Plan
 from graphfold.stores import row_store
-from graphfold.threads import threads_for
-
-#: up to this many rows a fit is faster on one thread than on two
-ONE_THREAD = 400
+from graphfold.threads import threads_of_fit
 
 
 class RowEmbedding(GraphEmbedding):
@@ -75,7 +72,7 @@ class RowEmbedding(GraphEmbedding):
     ) -> None:
         """Solve for rows that have been read and met; ``how`` as in ``_fit_rows``."""
         rng = generator(self.random_state)
-        with threads_for(X.shape[0], ONE_THREAD):
+        with threads_of_fit(X.shape[0]):
             self._fit_rows(X, y, labels, graphs, rng, **how)
         self._finish(rng)
 

@@ -11,8 +11,6 @@ from scipy.linalg import get_blas_funcs
 from graphfold.arrays import Array, row_blocks, tall_gram, tall_product
 from graphfold.operators.base import Bounds, SymmetricOperator
 
-#: blocks of up to this many columns are multiplied column by column
-BY_COLUMN = 12
 #: bytes of a factor that is read twice a product and stays in the cache
 IN_CACHE = 2**25
 #: a product of sparse factors with more is not worth being formed
@@ -45,10 +43,10 @@ class Dense(SymmetricOperator):
         return self._bounds is not None
 
     def apply(self, V: Array) -> Array:
-        if V.ndim == 1:
-            return self.apply(V[:, None])[:, 0]
-        if V.shape[1] <= BY_COLUMN and V.dtype == self.dtype and self._symv:
-            return self._by_column(V)
+        if V.ndim == 1 and self._symv is not None and V.dtype == self.dtype:
+            # half of the matrix is read, by SciPy's BLAS as in Lanczos
+            by_columns = self.matrix if self._is_fortran else self.matrix.T
+            return np.asarray(self._symv(1.0, by_columns, V))
         if V.dtype.itemsize <= self.dtype.itemsize:
             # from the left: up to twice as fast for a few columns that are contiguous
             return np.asarray((V.T @ self.matrix).T)
@@ -56,14 +54,6 @@ class Dense(SymmetricOperator):
         product = np.empty(V.shape, dtype=V.dtype)
         for rows in row_blocks(self.n, 512):
             product[rows] = self.matrix[rows] @ V
-        return product
-
-    def _by_column(self, V: Array) -> Array:
-        """Half of the matrix is read for each column, which beats a narrow block."""
-        by_columns = self.matrix if self._is_fortran else self.matrix.T
-        product = np.empty(V.shape, self.dtype, order="F")
-        for column in range(V.shape[1]):
-            product[:, column] = self._symv(1.0, by_columns, V[:, column])
         return product
 
     def columns_are_cheap(self) -> bool:

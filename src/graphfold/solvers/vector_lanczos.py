@@ -107,7 +107,7 @@ def _pairs(request: Request) -> Eigenpairs | None:
     n_products, after = chain.n_products, value_after(values, residuals, d, size)
     if request.tol <= ROUNDING[M.dtype.itemsize]:
         # one by one: a block would be multiplied by NumPy's threads
-        image = np.column_stack([M.apply(v[:, None])[:, 0] for v in V[:, :d].T])
+        image = np.column_stack([M.apply(v) for v in V[:, :d].T])
         with one_blas_thread():
             values, wanted, _, residuals = refined(V[:, :d], image, size)
         V, n_products = np.hstack([wanted, V[:, d:]]), n_products + d
@@ -197,7 +197,7 @@ class _Chain:
         """One product; True if it leaves nothing outside of the space."""
         last = self._first + self.length
         vector = self._rows[last]
-        rest = self._M.apply(vector[:, None])[:, 0]
+        rest = self._M.apply(vector)
         if self._lift:
             along = self._lift * self._dot(self._lifted, vector)
             rest += self._dtype.type(along) * self._lifted

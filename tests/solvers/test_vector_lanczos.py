@@ -181,3 +181,30 @@ def test_a_part_of_a_larger_array_is_multiplied_without_a_copy_each_time():
     M = Dense(wide[:, ::2])
     assert not M.columns_are_cheap()
     np.testing.assert_allclose(M.apply(np.eye(N)[:, :3]), A[:, :3], atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_loose_answer_is_complete_all_the_same(dtype):
+    """What is asked loosely is converged further: else nothing could be told."""
+    A, _ = symmetric(decaying(600))
+    found = vector_lanczos(request(Dense(A.astype(dtype)), 8, tol=1e-2))
+    assert found.residuals.max() < 2e-5
+    np.testing.assert_allclose(found.values, decaying()[:8], rtol=1e-4)
+
+
+def test_one_pair_is_as_loose_as_it_is_asked():
+    A, _ = symmetric(decaying(600))
+    loose = vector_lanczos(request(Dense(A), 8, needed=1, tol=1e-2))
+    assert loose.n_products < vector_lanczos(request(Dense(A), 8)).n_products / 2
+    np.testing.assert_allclose(loose.values[0], 1.0, rtol=1e-3)
+
+
+@pytest.mark.parametrize("n", [300, 600])
+def test_a_small_sum_is_added_up_and_solved_alike(n):
+    A, _ = symmetric(decaying(n))
+    ring = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
+    M = Centered(Dense(A) + -0.1 * Sparse(ring.tocsr()))
+    q = np.full((n, 1), n**-0.5)
+    found = block_krylov(request(M, 5, avoid=q))
+    expected = np.linalg.eigvalsh(M.to_dense())[::-1][:5]
+    np.testing.assert_allclose(found.values, expected, atol=1e-9)

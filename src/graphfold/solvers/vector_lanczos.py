@@ -29,6 +29,8 @@ CAPACITY, CAPACITY_PER_PAIR = 150, 20
 ROOM_TO_CHECK = 20
 #: steps between two looks, at most, as a share of those so far
 LONGEST_WAIT = 0.3
+#: by the bytes of a number: what is converged less leaves much to be overlooked
+LOOSEST = {4: 1e-5, 8: 1e-6}
 #: probability of overlooking an eigenvector, at most
 OVERLOOKED = 1e-5
 #: steps of the second chain between two looks
@@ -72,7 +74,9 @@ def _pairs(request: Request) -> Eigenpairs | None:
     most = min(CAPACITY + CAPACITY_PER_PAIR * d, capacity(d, room))
     limit = most - ROOM_TO_CHECK
     chain = _Chain(request, most)
-    looks = Looks(_first_look(d, request.tol))
+    loosest = LOOSEST[M.dtype.itemsize] if request.needed > 1 else np.inf
+    asked = min(request.tol, loosest)
+    looks = Looks(_first_look(d, asked))
     chain.start(_first_vector(request))
     while True:
         has_ended = chain.step()
@@ -88,7 +92,7 @@ def _pairs(request: Request) -> Eigenpairs | None:
         values, S = chain.ritz()
         size = float(np.abs(values).max())
         residuals = chain.remainder * np.abs(S[-1]) / (size or 1.0)
-        tol = judged_by_wanted_end(request.tol, values[: d + 1], size, M.dtype)
+        tol = judged_by_wanted_end(asked, values[: d + 1], size, M.dtype)
         worst = float(residuals[: request.needed].max())
         looks.note(k, worst, tol, longest=max(2, int(LONGEST_WAIT * k)))
         if worst <= tol or is_last:
@@ -105,7 +109,7 @@ def _pairs(request: Request) -> Eigenpairs | None:
         if not chain.is_complete(*ends, lift):
             return None
     n_products, after = chain.n_products, value_after(values, residuals, d, size)
-    if request.tol <= ROUNDING[M.dtype.itemsize]:
+    if asked <= ROUNDING[M.dtype.itemsize]:
         # one by one: a block would be multiplied by NumPy's threads
         image = np.column_stack([M.apply(v) for v in V[:, :d].T])
         with one_blas_thread():

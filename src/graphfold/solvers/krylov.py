@@ -23,7 +23,7 @@ OVERSAMPLE = 4
 #: operations per row and column that a round costs beyond its products
 ROUND_OVERHEAD = 2000
 LARGEST_DEGREE = 64
-#: rows up to which a sum of matrices, centred, is added up: calls cost more than numbers
+#: rows up to which M is added up before it is solved: calls cost more than numbers
 FEW = 400
 #: rows beyond which a stored matrix is far larger than the cache
 LARGE = 4000

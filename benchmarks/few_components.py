@@ -32,6 +32,9 @@ OURS = ("graphfold", "graphfold with graph")
 LARGEST_DENSE = 2_000
 #: no residual below this is asked of us: rounding leaves as much
 LEAST = {"float64": 1e-12, "float32": 1e-6}
+#: seconds before each fit: threads of BLAS in the process that was asked last go on
+#: spinning for some 30 ms, on a core that the next one needs
+SETTLE = 0.1
 #: what is asked: of every cell, and of the mean without a graph
 ASKED, ASKED_MEAN, ASKED_WITH_GRAPH = 1.0, 1.5, 0.6
 
@@ -110,6 +113,7 @@ class Server:
             raise RuntimeError(f"{arguments} did not start")
 
     def ask(self, d: int, tol: float | None) -> dict:
+        time.sleep(SETTLE)
         self.process.stdin.write(json.dumps([d, tol]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())

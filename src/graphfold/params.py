@@ -7,7 +7,21 @@ The same contract as scikit-learn's estimators (the constructor only assigns), s
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Self
+
+
+@cache
+def _names_of(constructor: Callable[..., None]) -> tuple[str, ...]:
+    """Arguments of a constructor; a signature takes as long as a small product."""
+    return tuple(
+        name
+        for name, parameter in inspect.signature(constructor).parameters.items()
+        if name != "self"
+        and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+    )
 
 
 class Params:
@@ -15,14 +29,7 @@ class Params:
 
     @classmethod
     def _param_names(cls) -> list[str]:
-        signature = inspect.signature(cls.__init__)
-        return [
-            name
-            for name, parameter in signature.parameters.items()
-            if name != "self"
-            and parameter.kind is not inspect.Parameter.VAR_KEYWORD
-            and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
-        ]
+        return list(_names_of(cls.__init__))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Arguments of the constructor, by name.

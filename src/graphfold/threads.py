@@ -28,6 +28,8 @@ ALONE, ONE_PRODUCT, SMALL = 400, 1000, 2500
 FOLLOWED = 0.1
 #: threads that were BLAS's and are ours, inside of ``ours``
 _taken: ContextVar[int | None] = ContextVar("taken", default=None)
+#: limits to one thread that are in force, set by ``one_blas_thread``
+_limits = 0
 #: each library is asked and told by itself: nobody looks while that is going on
 _lock = Lock()
 
@@ -85,15 +87,19 @@ def one_blas_thread() -> Iterator[None]:
     it may be the limit of another fit that is under way, which is no number to go
     back to when that fit is over.
     """
+    global _limits
+    limit = None
     with _lock:
-        limit = None
-        if _blas_threads() > 1:
+        # asking the libraries takes as long as a small solve
+        if not _limits and _blas_threads() > 1:
             limit = blas().limit(limits=1, user_api="blas").__enter__()
+            _limits += 1
     try:
         yield
     finally:
         if limit is not None:
             with _lock:
+                _limits -= 1
                 limit.__exit__(None, None, None)
 
 

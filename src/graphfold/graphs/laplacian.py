@@ -61,6 +61,7 @@ def laplacian(
     """
     check.one_of("laplacian", kind, KINDS)
     A = graph.to_scipy()
+    A = A if A.has_sorted_indices else A.sorted_indices()
     with np.errstate(over="ignore"):  # refused in the next sentence
         degrees = graph.degrees
         sizes = np.asarray(abs(A).sum(axis=1)).ravel() if graph.is_signed else degrees
@@ -112,11 +113,26 @@ def refuse_out_of_range(L: Laplacian, dtype: Any) -> None:
 
 
 def _difference(diagonal: Array, values: Array, A: Any, dtype: Any) -> Any:
-    """diag(diagonal) less the matrix with these values in the places of A's."""
+    """diag(diagonal) less the matrix with these values in the places of A's.
+
+    A has no diagonal, and its columns are in order. Zeros are not stored.
+    """
     with np.errstate(over="ignore"):  # ``refuse_out_of_range`` is the caller's
         values, diagonal = values.astype(dtype), diagonal.astype(dtype)
-    taken = sp.csr_array((values, A.indices, A.indptr), shape=A.shape)
-    return sp.csr_array(sp.diags_array(diagonal) - taken)
+    stored = diagonal != 0
+    rows = np.repeat(np.arange(len(diagonal), dtype=A.indices.dtype), np.diff(A.indptr))
+    counts = np.append(0, np.cumsum(A.indices < rows, dtype=A.indptr.dtype))
+    before = np.append(0, np.cumsum(stored, dtype=A.indptr.dtype))
+    # entries of A before the diagonal, and entries of the diagonal in earlier rows
+    places = A.indptr[:-1] + np.diff(counts[A.indptr]) + before[:-1]
+    places = places[stored]
+    off_diagonal = np.ones(len(values) + len(places), dtype=bool)
+    off_diagonal[places] = False
+    data = np.empty(len(off_diagonal), dtype=dtype)
+    data[off_diagonal], data[places] = -values, diagonal[stored]
+    indices = np.empty(len(off_diagonal), dtype=A.indices.dtype)
+    indices[off_diagonal], indices[places] = A.indices, np.flatnonzero(stored)
+    return sp.csr_array((data, indices, A.indptr + before), shape=A.shape)
 
 
 def inverse_sqrt(degrees: Array) -> Array:

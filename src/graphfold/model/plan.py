@@ -166,7 +166,6 @@ def exact_plan(
     """The fastest exact way that fits, or the leanest where none does."""
     n, itemsize = X.shape[0], precision(kernels, X)
     choice = usual_solver(n, d, solver, len(kernels), n_edges)
-    budget = max_memory if max_memory is not None else memory.free_memory()
     given = bool(kernels) and all(is_precomputed(kernel) for kernel in kernels)
     storage = usual_storage(kernels, X)
     thin = storage in ("none", "inverse", "low-rank")
@@ -189,6 +188,7 @@ def exact_plan(
     else:
         peak = kept + solving + memory.factor_bytes(n_edges)
     whole = memory.lapack_bytes(n, itemsize)
+    budget = memory.budget(max_memory, needed=peak + whole)
     if choice.solver == "lapack" and solver == "auto" and peak + whole > budget:
         choice = Choice("krylov", "LAPACK's copies of the matrix exceed max_memory")
     strip = LARGEST_TILE
@@ -227,7 +227,7 @@ def tileable(kernels: Sequence[Kernel]) -> bool:
     return all(kernel.pointwise and not kernel.by_inverse for kernel in kernels)
 
 
-def tile_side(room: int, X: Any, itemsize: int) -> int:
+def tile_side(room: float, X: Any, itemsize: int) -> int:
     """The largest tile whose work fits, within what is worth it."""
     side, threads = LARGEST_TILE, n_threads()
     while side > SMALLEST_TILE:
@@ -274,7 +274,7 @@ def landmark_plan(
     """
     n = X.shape[0]
     m = min(m, n)
-    budget = max_memory if max_memory is not None else memory.free_memory()
+    budget = memory.budget(max_memory)
     sizes: dict[str, Any] = {"refined": refined, "n_edges": n_edges}
     sizes["averaged"] = averaged
     beside = memory.landmark_bytes(

@@ -8,7 +8,8 @@ fourth of the columns that a block needs.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, get_blas_funcs
+from scipy.linalg import eigh_tridiagonal, get_blas_funcs
+from scipy.linalg.lapack import dsterf
 
 from graphfold.arrays import Array, column_lengths
 from graphfold.solvers.lanczos import ROUNDING, Looks, block_width, capacity, refined
@@ -243,9 +244,10 @@ class _Chain:
 
     def largest(self) -> float:
         """The largest Ritz value."""
-        last = self.length - 1
-        ends = {"select": "i", "select_range": (last, last)}
-        return float(eigvalsh_tridiagonal(self._alphas, self._betas[:-1], **ends)[0])
+        if self.length == 1:
+            return self._alphas[0]
+        values, info = dsterf(self._alphas, self._betas[:-1])
+        return float(values[-1]) if info == 0 else np.inf
 
     def vectors(self, S: Array) -> Array:
         """Ritz vectors of the first chain."""

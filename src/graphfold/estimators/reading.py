@@ -219,10 +219,11 @@ def refuse_non_finite(X: Any, first: int = 0) -> None:
 
 
 def _sum_of_squares(values: Array) -> Any:
-    """In the precision of the values, by one pass of BLAS where they are contiguous."""
+    """In the precision of the values, by one pass; BLAS would leave a thread spinning
+    that the kernel matrix needs a moment later."""
     with np.errstate(over="ignore", invalid="ignore"):
         flat = values.ravel(order="K")
-        return np.dot(flat, flat)
+        return np.einsum("i,i", flat, flat)
 
 
 def refuse_too_large(X: Any) -> None:

@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES = src tests benchmarks docs examples release fuzz mutation
 
-.PHONY: demo test lint web screenshots reproduce bench bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel constraints fuzz coverage mutants trust clean
+.PHONY: demo test lint web screenshots reproduce bench bench-case bench-kernels bench-dask bench-map bench-neighbors bench-scale docs test-lowest wheel constraints fuzz coverage mutants trust clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphfold demo --output demo.png --map demo.html
@@ -90,6 +90,10 @@ reproduce: $(VENV)/.demo
 bench: .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.run
 
+bench-case: .venv-case/.bench
+	.venv-case/bin/python -m benchmarks.linear_graph
+	.venv-case/bin/python -m benchmarks.report
+
 bench-kernels: .venv-kernels/.bench
 	.venv-kernels/bin/python -m benchmarks.many_kernels
 	.venv-kernels/bin/python -m benchmarks.report
@@ -167,4 +171,4 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf dist .ledger .coverage .coverage.* .venv .venv-fuzz .venv-release .venv-constraints .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist .ledger .coverage .coverage.* .venv .venv-fuzz .venv-release .venv-constraints .venv-case .venv-kernels .venv-map .venv-neighbors .venv-scale .venv-lowest .venv-bench web/node_modules web/dist docs/_build docs/auto_examples docs/generated demo.png demo.html .mypy_cache .ruff_cache .pytest_cache

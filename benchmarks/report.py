@@ -87,7 +87,8 @@ NOTES = {
     ),
     "linear_graph": (
         "MNIST rows in float64 and their 10-NN graph, CASE with its defaults on the "
-        "same sparse matrix. Our default residual is 1e-10."
+        "same sparse matrix. Our default residual is 1e-10. Run in an environment of "
+        "their own (benchmarks/requirements-case.txt): graspologic holds NumPy below 2."
     ),
     "landmarks": (
         "Gaussian kernel, float32, the 10-NN graph given. The span is the best "

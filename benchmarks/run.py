@@ -8,7 +8,6 @@ from benchmarks import (
     import_time,
     landmark_quality,
     landmarks,
-    linear_graph,
     local,
     local_grid,
     million,
@@ -21,7 +20,6 @@ if __name__ == "__main__":
     import_time.main()
     few_components.main()
     exact.main()
-    linear_graph.main()
     auto.main()
     landmarks.main()
     landmark_quality.main()

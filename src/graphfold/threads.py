@@ -21,9 +21,9 @@ Work = TypeVar("Work")
 Result = TypeVar("Result")
 
 
-#: rows up to which a fit has one thread, one product of BLAS makes the kernel matrix,
-#: and a fit has threads of ours beside one of BLAS
-ALONE, ONE_PRODUCT, SMALL = 400, 1000, 2500
+#: rows up to which one product of BLAS makes the kernel matrix, and a fit has threads
+#: of ours beside one of BLAS
+ONE_PRODUCT, SMALL = 1000, 2500
 #: seconds between two looks at what threads have done
 FOLLOWED = 0.1
 #: threads that were BLAS's and are ours, inside of ``ours``
@@ -244,8 +244,6 @@ def threads_of_fit(n: int) -> AbstractContextManager[None]:
     short, and the threads that wait for more of it, at full speed, slow what follows:
     fits of 2,000 rows took 48 to 137 ms, and take 55 to 66.
     """
-    if n <= ALONE:
-        return one_blas_thread()
     return ours() if ONE_PRODUCT < n <= SMALL else nullcontext()
 
 

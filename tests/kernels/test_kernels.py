@@ -86,6 +86,18 @@ def test_gaussian_far_from_the_origin_keeps_its_digits(rng):
     assert_allclose(block, near[:5], atol=1e-7)
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.5, 0.99, 1.01, 3.0, 1e3])
+def test_gaussian_of_rows_at_any_distance_from_the_origin(rng, offset):
+    """Rows as far from the origin as from their mean are taken as they are."""
+    X = rng.standard_normal((40, 5))
+    X += offset - X.mean(axis=0)
+    exact = X.astype(np.longdouble)
+    distances = ((exact[:, None] - exact[None]) ** 2).sum(axis=2)
+    kernel = kernels.Gaussian(0.5)
+    assert_allclose(kernel.gram(X), np.exp(-0.5 * distances), atol=1e-14)
+    assert (kernel.prepare(X, X) is X) == (offset <= 0.9)
+
+
 def test_zero_rows_have_zero_cosine():
     X = np.array([[0.0, 0.0], [1.0, 0.0]])
     assert_allclose(kernels.Cosine().gram(X), [[0, 0], [0, 1]])

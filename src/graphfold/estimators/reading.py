@@ -137,9 +137,10 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
         estimator=estimator,
         input_name="X",
     )
-    refuse_non_finite(array)
-    if estimator._has_rows():
-        refuse_too_large(array)
+    if not _squares_add_up(array):
+        refuse_non_finite(array)
+        if estimator._has_rows():
+            refuse_too_large(array)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return array
 
@@ -160,8 +161,9 @@ def read_store(
             f"n_samples={X.shape[0]} and n_features={X.shape[1]}"
         )
     for rows, block in X.blocks():
-        refuse_non_finite(block, first=rows.start)
-        refuse_too_large(block)
+        if not _squares_add_up(block):
+            refuse_non_finite(block, first=rows.start)
+            refuse_too_large(block)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not reset:
         return X.read()
@@ -206,8 +208,6 @@ def refuse_non_finite(X: Any, first: int = 0) -> None:
     if sp.issparse(X):
         row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         bad = np.unique(row_of_entry[~np.isfinite(X.data)])
-    elif np.isfinite(_sum_of_squares(X)):  # one number is enough, nearly always
-        return
     else:
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(bad):
@@ -218,21 +218,22 @@ def refuse_non_finite(X: Any, first: int = 0) -> None:
         )
 
 
-def _sum_of_squares(values: Array) -> Any:
-    """In the precision of the values, by one pass; BLAS would leave a thread spinning
-    that the kernel matrix needs a moment later."""
+def _squares_add_up(X: Any) -> bool:
+    """Whether X is finite and not too large, by one number in one pass.
+
+    4 times the size of X times its sum of squares is at least 4 * size * largest**2.
+    BLAS would leave a thread spinning that the kernel matrix needs a moment later.
+    """
+    values = (X.data if sp.issparse(X) else X).ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        flat = values.ravel(order="K")
-        return np.einsum("i,i", flat, flat)
+        return bool(np.isfinite(4.0 * values.size * np.einsum("i,i", values, values)))
 
 
 def refuse_too_large(X: Any) -> None:
     """Raise if squares of the entries of X, NaN aside, would not add up to a number."""
     values = X.data if sp.issparse(X) else X
-    if values.size == 0:
+    if values.size == 0 or _squares_add_up(X):
         return
-    if np.isfinite(4.0 * values.size * _sum_of_squares(values)):
-        return  # it is at least 4 * size * largest**2
     largest = max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None))
     most = np.sqrt(np.finfo(values.dtype).max / (4.0 * values.size))
     if largest > most:

@@ -258,8 +258,14 @@ class Gaussian(ProductKernel):
 
     def origin(self, like: Any) -> Array | None:
         # distances do not change under a common shift, but |x|^2 + |y|^2 - 2 x'y
-        # loses every digit when the data lie far from the origin
-        return None if sp.issparse(like) else like.mean(axis=0)
+        # loses every digit when the data lie far from the origin; rows as far from it
+        # as from their mean lose one bit, and are not copied
+        if sp.issparse(like):
+            return None
+        mean = like.mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(np.einsum("ij,ij", like, like)) / len(like)
+            return None if 2 * float(mean @ mean) <= size < np.inf else mean
 
     def moved(self, X: Any, origin: Array | None) -> Any:
         return X if origin is None else X - origin

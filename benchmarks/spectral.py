@@ -6,9 +6,9 @@ import argparse
 import sys
 
 import numpy as np
-import scipy.sparse as sp
 
 from benchmarks.harness import at_least, grid, median, ratio, run_alternating, save
+from benchmarks.linear_graph import neighbour_graph
 
 HERE = "benchmarks.spectral"
 

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from graphfold import check
-from graphfold.arrays import Array
 from graphfold.errors import GraphfoldError, KernelError, PackageError
 from graphfold.estimators.alignment import refuse_other_references
 from graphfold.estimators.starting_weights import WORDS

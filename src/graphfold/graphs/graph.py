@@ -118,6 +118,7 @@ class Graph:
         self._matrix = matrix
         self._labels = labels
         self._index: LabelIndex | None = None
+        self._n_parts: int | None = None
         if labels is None:
             return
         if len(labels) != matrix.shape[0]:
@@ -248,7 +249,11 @@ class Graph:
     @property
     def n_parts(self) -> int:
         """Number of connected components; an isolated node is one."""
-        return int(connected_components(self._matrix, directed=False)[0])
+        if self._n_parts is None:
+            # the matrix is symmetric: SciPy would transpose it to look for weak parts
+            parts = connected_components(self._matrix, connection="strong")
+            self._n_parts = int(parts[0])
+        return self._n_parts
 
     def to_scipy(self) -> Any:
         """The symmetric adjacency matrix, a CSR array without diagonal (read-only)."""

@@ -20,8 +20,8 @@ from graphfold.threads import do_blocks
 SIDE = 384
 #: up to this many rows all products are taken at once
 FEW_ROWS = 1000
-#: numbers of a strip of them that stays in the cache
-STRIP = 2**16
+#: numbers of a strip of them that stays in the cache, and strips, at least
+STRIP, STRIPS = 2**16, 4
 
 #: numbers between the rows of a tile: with a power of two they meet in the cache
 PADDING = 8
@@ -54,13 +54,16 @@ def fill_grams(
 
 
 def _fill_at_once(rooms: Sequence[Array], finishes: Sequence[Finish]) -> None:
-    """The products are in the last room; they are finished strip by strip."""
+    """The products are in the last room; its lower triangle is finished by strips."""
     products, n = rooms[-1], len(rooms[-1])
-    for rows in row_blocks(n, max(1, STRIP // n)):
+    for rows in row_blocks(n, max(1, min(STRIP // n, n // STRIPS))):
+        before, columns = slice(0, rows.start), slice(0, rows.stop)
         for room, finish in zip(rooms, finishes, strict=True):
+            strip = room[rows, columns]
             if room is not products:
-                room[rows] = products[rows]
-            finish(room[rows], rows, slice(0, n))
+                strip[:] = products[rows, columns]
+            finish(strip, rows, columns)
+            room[before, rows] = strip[:, before].T
 
 
 def each_tile(

@@ -183,12 +183,16 @@ class Looks:
         return iteration >= self._due
 
     def note(
-        self, iteration: int, worst: float, tol: float, longest: int = LONGEST_WAIT
+        self,
+        iteration: int,
+        worst: float,
+        tol: float,
+        waits: tuple[int, int] = (1, LONGEST_WAIT),
     ) -> None:
         """The next look is where the residual will have come down, at the same pace."""
         pace = np.log(self.worst / max(worst, 1e-300)) / (iteration - self._at)
         left = np.log(max(worst / tol, 1.0))
         self.ahead = left / pace if pace > 0 else np.inf
         # convergence speeds up: a look comes early rather than late
-        wait = int(np.clip(0.8 * self.ahead, 1, longest))
+        wait = int(np.clip(0.6 * self.ahead, *waits))
         self._due, self._at, self.worst = iteration + wait, iteration, worst

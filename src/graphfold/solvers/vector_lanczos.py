@@ -7,9 +7,11 @@ fourth of the columns that a block needs.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
-from scipy.linalg import eigh_tridiagonal, get_blas_funcs
-from scipy.linalg.lapack import dsterf
+from scipy.linalg import get_blas_funcs
+from scipy.linalg.lapack import dsterf, dstevd
 
 from graphfold.arrays import Array, column_lengths
 from graphfold.solvers.lanczos import ROUNDING, Looks, block_width, capacity, refined
@@ -22,14 +24,17 @@ from graphfold.solvers.result import (
 from graphfold.threads import one_blas_thread, threads_for
 
 #: steps before the first look at the Ritz values at a tolerance of 1e-10, and how many
-#: more for each eigenpair
-FIRST_LOOK, LOOK_PER_PAIR = 18, 2
+#: more for each eigenpair: of a kernel, and of one with a graph, which takes longer
+FIRST_LOOK, LOOK_PER_PAIR, LOOK_PER_PAIR_OF_GRAPH = 18, 2.0, 3.5
 #: vectors that there is room for, in both chains, and how many more for each eigenpair
 CAPACITY, CAPACITY_PER_PAIR = 150, 20
 #: room that the second chain needs, at least
 ROOM_TO_CHECK = 20
-#: steps between two looks, at most, as a share of those so far
-LONGEST_WAIT = 0.3
+#: steps between two looks, at most, as a share of those so far: where looks are dear,
+#: and what is added to this many times what a look costs
+LONGEST_WAIT, WAIT, WAIT_FOR_COST = 0.3, 0.08, 4.0
+#: a look takes as long as k^2 / (a + b n^2) steps: a is what Python takes for a step
+STEP_BY_PYTHON, STEP_BY_ENTRIES = 150.0, 1.3e-3
 #: by the bytes of a number: what is converged less leaves much to be overlooked
 LOOSEST = {4: 1e-5, 8: 1e-6}
 #: probability of overlooking an eigenvector, at most
@@ -75,9 +80,10 @@ def _pairs(request: Request) -> Eigenpairs | None:
     most = min(CAPACITY + CAPACITY_PER_PAIR * d, capacity(d, room))
     limit = most - ROOM_TO_CHECK
     chain = _Chain(request, most)
-    loosest = LOOSEST[M.dtype.itemsize] if request.needed > 1 else np.inf
+    needed = request.needed
+    loosest = LOOSEST[M.dtype.itemsize] if needed > 1 else np.inf
     asked = min(request.tol, loosest)
-    looks = Looks(_first_look(d, asked))
+    looks = Looks(_first_look(needed, asked, M.bounds()[0] < 0))
     chain.start(_first_vector(request))
     while True:
         has_ended = chain.step()
@@ -86,7 +92,7 @@ def _pairs(request: Request) -> Eigenpairs | None:
         stop = k % width == 0 and request.observe(n_rounds, looks.worst)
         is_last = stop or k == width * request.max_iter
         is_full = has_ended or k == limit
-        if k < d and (is_last or is_full):
+        if k < needed and (is_last or is_full):
             return None
         if not (is_last or is_full or looks.are_due(k)):
             continue
@@ -94,8 +100,8 @@ def _pairs(request: Request) -> Eigenpairs | None:
         size = float(np.abs(values).max())
         residuals = chain.remainder * np.abs(S[-1]) / (size or 1.0)
         tol = judged_by_wanted_end(asked, values[: d + 1], size, M.dtype)
-        worst = float(residuals[: request.needed].max())
-        looks.note(k, worst, tol, longest=max(2, int(LONGEST_WAIT * k)))
+        worst = float(residuals[:needed].max())
+        looks.note(k, worst, tol, waits=_waits(k, M.n))
         if worst <= tol or is_last:
             break
         # half full, and at its pace it would need more than twice the room that is left
@@ -104,9 +110,9 @@ def _pairs(request: Request) -> Eigenpairs | None:
     if k % width:
         request.observe(n_rounds, worst)
     V = chain.vectors(S[:, : 2 * d])
-    if worst <= tol and request.needed > 1:
-        ends = float(values[request.needed - 1]), float(values[-1])
-        lift = _lift(chain.remainder * S[-1], values, request.needed, size)
+    if worst <= tol and needed > 1:
+        ends = float(values[needed - 1]), float(values[-1])
+        lift = _lift(chain.remainder * S[-1], values, needed, size)
         if not chain.is_complete(*ends, lift):
             return None
     n_products, after = chain.n_products, value_after(values, residuals, d, size)
@@ -116,7 +122,7 @@ def _pairs(request: Request) -> Eigenpairs | None:
         with one_blas_thread():
             values, wanted, _, residuals = refined(V[:, :d], image, size)
         V, n_products = np.hstack([wanted, V[:, d:]]), n_products + d
-        worst = float(residuals[: request.needed].max())
+        worst = float(residuals[:needed].max())
         if worst > tol and not is_last:
             return None
     return Eigenpairs(
@@ -132,9 +138,20 @@ def _pairs(request: Request) -> Eigenpairs | None:
     )
 
 
-def _first_look(d: int, tol: float) -> int:
+def _first_look(needed: int, tol: float, is_indefinite: bool) -> int:
     digits = min(-np.log10(max(tol, 1e-16)), 15.0)
-    return max(d, int(np.ceil((FIRST_LOOK + LOOK_PER_PAIR * d) * digits / 10)))
+    more = LOOK_PER_PAIR_OF_GRAPH if is_indefinite else LOOK_PER_PAIR
+    return max(needed, int(np.ceil((FIRST_LOOK + more * needed) * digits / 10)))
+
+
+def _waits(k: int, n: int) -> tuple[int, int]:
+    """Steps between a look after k steps and the next one: at least, and at most.
+
+    A look that comes too late costs steps, one that comes too early costs itself.
+    """
+    cost = k**2 / (STEP_BY_PYTHON + STEP_BY_ENTRIES * n**2)
+    most = min(LONGEST_WAIT * k, WAIT * k + WAIT_FOR_COST * cost)
+    return max(1, int(cost / 2)), max(2, int(most))
 
 
 def _lift(couplings: Array, values: Array, needed: int, size: float) -> float:
@@ -176,8 +193,9 @@ class _Chain:
         # both chains, and the vector after the last one; untouched rows take no memory
         self._rows = np.empty((self._n_avoided + most + 1, n), self._dtype)
         self._rows[: self._n_avoided] = avoid.T
-        names = ("gemv", "dot", "gemm")
-        self._gemv, self._dot, self._gemm = get_blas_funcs(names, (self._rows,))
+        names = ("axpy", "dot", "gemv", "gemm")
+        calls = get_blas_funcs(names, (self._rows,))
+        self._axpy, self._dot, self._gemv, self._gemm = calls
         self.n_products, self._first = 0, self._n_avoided
         self._size = 0.0  # of M, as far as it has been seen
         self._lifted, self._lift = np.empty(0), 0.0
@@ -205,25 +223,25 @@ class _Chain:
         rest = self._M.apply(vector)
         if self._lift:
             along = self._lift * self._dot(self._lifted, vector)
-            rest += self._dtype.type(along) * self._lifted
-        alpha = float(self._dot(vector, rest))
-        rest -= self._dtype.type(alpha) * vector
+            rest = self._axpy(self._lifted, rest, a=along)
+        alpha = self._dot(vector, rest)
+        rest = self._axpy(vector, rest, a=-alpha)
         if self._betas:
-            rest -= self._dtype.type(self._betas[-1]) * self._rows[last - 1]
+            rest = self._axpy(self._rows[last - 1], rest, a=-self._betas[-1])
         self._alphas.append(alpha)
         rest = self._outside(rest)
-        beta = float(np.sqrt(self._dot(rest, rest)))
+        beta = sqrt(self._dot(rest, rest))
         self._size = max(self._size, abs(alpha), beta)
         if beta < SHORT * self._size:
             # what rounding has left of the other vectors is no longer small beside it
             rest = self._outside(rest)
-            beta = float(np.sqrt(self._dot(rest, rest)))
+            beta = sqrt(self._dot(rest, rest))
         self._betas.append(beta)
         self.n_products += 1
         if not beta > NOTHING[self._dtype.itemsize] * self._size:
             self._rows[last + 1] = 0
             return True
-        self._rows[last + 1] = rest / self._dtype.type(beta)
+        np.divide(rest, beta, out=self._rows[last + 1])
         return False
 
     def _outside(self, vector: Array) -> Array:
@@ -239,7 +257,11 @@ class _Chain:
 
     def ritz(self) -> tuple[Array, Array]:
         """Ritz values in falling order, and the rotation that gives the vectors."""
-        values, S = eigh_tridiagonal(self._alphas, self._betas[:-1])
+        if self.length == 1:
+            return np.array(self._alphas), np.ones((1, 1))
+        values, S, info = dstevd(self._alphas, self._betas[:-1])
+        if info != 0:
+            raise np.linalg.LinAlgError(f"dstevd did not converge ({info})")
         return values[::-1], S[:, ::-1]
 
     def largest(self) -> float:

@@ -13,11 +13,13 @@ from benchmarks import (
     million,
     report,
     robust,
+    small,
     spectral,
 )
 
 if __name__ == "__main__":
     import_time.main()
+    small.main()
     few_components.main()
     exact.main()
     auto.main()

@@ -43,14 +43,15 @@ NOTES = {
         "Where a line is not met: of 200 rows a fit takes 1.4 to 3.3 ms here, of which "
         "half is no arithmetic but what a fit checks, plans and keeps; with a graph it "
         "adds a Laplacian and a second, short solve for the unit of strength. Of 5,000 "
-        "rows and 30 components with a graph, M takes 250 products of 100 MB each: its "
-        "spectrum goes far below zero, so that it converges in three times the products "
+        "rows and 30 components with a graph, M takes 250 products of 100 MB each: "
+        "its spectrum goes far below zero, so that it takes three times the products "
         "of the kernel alone."
     ),
     "local_grid": (
         "12 neighbours, order 1; neighbour search and weights included. A cell is the "
         "time of scikit-learn's LocallyLinearEmbedding with ARPACK over ours, and our "
-        "seconds. Up to 2,000 rows a fit follows an untimed one. The Swiss roll has as many columns as dimensions are asked for."
+        "seconds. Up to 2,000 rows a fit follows an untimed one. The Swiss roll has as "
+        "many columns as dimensions are asked for."
     ),
     "spectral": (
         "A 10-NN graph of MNIST, given to both. A cell is the time of "

@@ -15,6 +15,7 @@ from anndata import AnnData
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
 from graphfold import Graph, GraphKernelPCA
@@ -201,6 +202,15 @@ def test_edge_index_without_labels_counts_its_nodes():
     assert not graph.has_labels
     one_way = Graph.from_edge_index(ends[:, [0, 2]], num_nodes=5)
     assert one_way == graph
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parts_are_those_of_an_undirected_search(seed):
+    A = sp.random(200, 200, 0.004, random_state=seed, format="csr")
+    A.setdiag(0)
+    found = connected_components(A, directed=False)[0]
+    graph = Graph(A.maximum(A.T))
+    assert graph.n_parts == graph.n_parts == found > 1
 
 
 def test_edge_index_listed_twice_has_the_larger_weight():

@@ -11,7 +11,7 @@ from graphfold.operators import Centered, Dense, LowRank, Sparse
 from graphfold.solvers import top_eigenpairs
 from graphfold.solvers.krylov import block_krylov
 from graphfold.solvers.result import Request
-from graphfold.solvers.vector_lanczos import vector_lanczos
+from graphfold.solvers.vector_lanczos import _waits, vector_lanczos
 
 N = 400
 
@@ -100,6 +100,26 @@ def test_what_is_returned_is_complete(steps, d, seed):
     found = vector_lanczos(request(Dense(A), d, rng=np.random.default_rng(seed)))
     if found is not None and found.converged:
         np.testing.assert_allclose(found.values, np.sort(values)[::-1][:d], atol=1e-8)
+
+
+def test_where_one_pair_is_needed_the_others_take_no_products():
+    A, Q = symmetric(decaying())
+    found = vector_lanczos(request(Dense(A), 30, needed=1, tol=1e-6))
+    alone = vector_lanczos(request(Dense(A), 1, tol=1e-6))
+    assert found.n_products == alone.n_products
+    np.testing.assert_allclose(found.values[0], 1.0, rtol=1e-10)
+    assert found.converged and found.residuals[0] <= 1e-6
+    assert found.values.shape == found.residuals.shape == (found.vectors.shape[1],)
+    assert scipy.linalg.subspace_angles(found.vectors[:, :1], Q[:, :1]).max() < 1e-4
+
+
+@pytest.mark.parametrize("n", [100, 1_000, 10_000])
+def test_looks_are_rare_where_they_cost_more_than_steps(n):
+    for k in (10, 50, 200):
+        least, most = _waits(k, n)
+        assert 1 <= least <= most <= max(2, 0.3 * k)
+    assert _waits(100, n)[0] >= _waits(100, 10 * n)[0]
+    assert _waits(200, 10_000)[0] == 1
 
 
 def test_a_start_without_the_largest_does_not_hide_it():

@@ -150,8 +150,8 @@ def _waits(k: int, n: int) -> tuple[int, int]:
     A look that comes too late costs steps, one that comes too early costs itself.
     """
     cost = k**2 / (STEP_BY_PYTHON + STEP_BY_ENTRIES * n**2)
-    most = min(LONGEST_WAIT * k, WAIT * k + WAIT_FOR_COST * cost)
-    return max(1, int(cost / 2)), max(2, int(most))
+    most = max(2, int(min(LONGEST_WAIT * k, WAIT * k + WAIT_FOR_COST * cost)))
+    return min(max(1, int(cost / 2)), most), most
 
 
 def _lift(couplings: Array, values: Array, needed: int, size: float) -> float:

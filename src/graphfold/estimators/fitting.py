@@ -182,7 +182,7 @@ def prepare(
     check_weights(estimator, asked, graphs)
     plan = estimator._plan(asked, X) if plan is None else plan
     if not quiet:
-        say(f"plan: {plan}")
+        say("plan:", plan)
     landmarks = None
     if plan.way == "landmarks":
         known = estimator._row_labels
@@ -215,7 +215,7 @@ def prepare(
     if not quiet:
         rows = X if landmarks is None else some_rows(X, rng)
         advice.on_kernels(kernels, rows, rng, statement.problem.stored_kernels())
-        say(str(problem.with_gamma(statement.unit)))
+        say(problem.with_gamma(statement.unit))
     how["start"] = statement.start
     return Fit(
         estimator,

@@ -100,12 +100,12 @@ def fit_on_workers(
     }
     landmarks = _landmarks(estimator, X, labels, rng, seed)
     plan = plan_on_workers(estimator, X.shape, len(landmarks), graph=bool(graphs))
-    say(f"plan: {plan}")
+    say("plan:", plan)
     how = {"solver": "auto", "tol": estimator._tolerance()}
     how |= {"max_iter": estimator.max_iter, "rng": rng}
     statement = state_on_workers(estimator, X, landmarks, fitted, how, seed)
     problem = statement.problem if constrain is None else constrain(statement)
-    say(str(problem.with_gamma(statement.unit)))
+    say(problem.with_gamma(statement.unit))
     fit = Fit(
         estimator,
         X,

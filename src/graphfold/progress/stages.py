@@ -162,10 +162,14 @@ def counted(name: str, pieces: Iterable[Piece], unit: str = "block") -> Iterator
             step()
 
 
-def say(text: str) -> None:
-    """Something worth knowing that is no step of a stage."""
+def say(*words: object) -> None:
+    """Something worth knowing that is no step of a stage; as ``print`` takes it.
+
+    Nothing is turned into text where nobody listens.
+    """
     audience = _present()
     if audience is not None:
+        text = " ".join(map(str, words))
         for watcher in audience.watchers:
             watcher.said(text)
 

@@ -62,13 +62,9 @@ NOTES = {
         "Gaussian kernel, the 10-NN graph given, relative residual 1e-5 asked of us. "
         "KernelPCA has no graph to handle; its default at d = 10 is LAPACK on the "
         "whole matrix. The floor is the kernel matrix once (symmetric rank-k update, "
-        "exp on a half) plus 20 products with a block of width 20.\n\n"
-        "Where a line is not met: M with a graph takes 21 rounds of products to reach "
-        "1e-5 at 10,000 rows (`n_iter_`), after 5 that measure the largest eigenvalue "
-        "of K, which gives strength its unit; kernel PCA alone needs 7 power "
-        "iterations. At 2,000 rows the bookkeeping between rounds weighs as much as "
-        "the products. Starting M from the whole Krylov space of K, whose products "
-        "are known but for a sparse term, would save some of them: not done yet.\n\n"
+        "exp on a half) plus 20 products with a block of width 20: what block Krylov "
+        "would take. Lanczos from one vector reads half of the matrix at a product, "
+        "and comes out just below."
     ),
     "many_kernels": (
         "MNIST, Gaussians around the median width, the 10-NN graph given, 10 "
@@ -83,8 +79,7 @@ NOTES = {
         '`graph_strength="auto"` over `graph_strength=1.0` at the same settings, the '
         "last fit included: 4 folds of columns at 11 strengths. Cora: words, "
         "citations, 20 components. osmFISH: 33 genes, 6 nearest cells, 20 components. "
-        "Of digits the graph is built by every fit and every fold. Run with "
-        "OPENBLAS_NUM_THREADS=1, beside other work on the same machine."
+        "Of digits the graph is built by every fit and every fold."
     ),
     "local": (
         "12 neighbours, 10 components, float64. scikit-learn and tapkee with their "

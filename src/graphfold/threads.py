@@ -40,8 +40,8 @@ _is_fork = False
 
 def _begin_fork() -> None:
     """A child of a fork has no thread that would give the lock back."""
-    global _lock, _is_fork
-    _lock, _is_fork = Lock(), True
+    global _lock, _limits, _is_fork
+    _lock, _limits, _is_fork = Lock(), 0, True
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
@@ -99,7 +99,7 @@ def one_blas_thread() -> Iterator[None]:
     finally:
         if limit is not None:
             with _lock:
-                _limits -= 1
+                _limits = max(_limits - 1, 0)  # a fork begins at 0
                 limit.__exit__(None, None, None)
 
 

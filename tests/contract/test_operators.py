@@ -1,5 +1,8 @@
 """One contract for every operator, against a dense matrix made without it."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -28,6 +31,16 @@ from graphfold.operators import (
 from graphfold.operators.inverse import inverse_polynomial
 
 N = 57
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda M: pickle.loads(pickle.dumps(M))]
+)
+def test_stored_operators_are_copied_and_pickled(copied):
+    M = Centered(Sum([Dense(symmetric()), Sparse(sp.csr_array(sparse_symmetric()))]))
+    V = np.ones((N, 2)).cumsum(axis=0)
+    assert_allclose(copied(M).apply(V), M.apply(V))
+    assert_allclose(copied(M).apply(V[:, 0]), M.apply(V[:, 0]))
 
 
 def symmetric(seed=1):

@@ -165,6 +165,17 @@ def test_an_indefinite_kernel_is_named_and_left_out(points):
         GraphKernelPCA(2, kernel="precomputed").fit(K - 0.5 * np.eye(60))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_kernel_that_is_a_little_indefinite_is_named(seed):
+    """Its lowest eigenvalue is a ten thousandth of the largest."""
+    rng = np.random.default_rng(seed)
+    X, v = rng.normal(size=(600, 3)), rng.normal(size=600)
+    distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    K = np.exp(-0.05 * distances) - 0.05 * np.outer(v, v) / (v @ v)
+    with pytest.warns(IndefiniteKernelWarning):
+        GraphKernelPCA(2, kernel="precomputed").fit(K)
+
+
 # -- several graphs ------------------------------------------------------------------
 
 

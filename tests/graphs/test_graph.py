@@ -204,6 +204,12 @@ def test_edge_index_without_labels_counts_its_nodes():
     assert one_way == graph
 
 
+def test_a_graph_pickled_before_parts_were_kept_counts_them():
+    graph = Graph(A)
+    graph.__dict__.pop("_n_parts", None)
+    assert graph.n_parts == 2
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_parts_are_those_of_an_undirected_search(seed):
     A = sp.random(200, 200, 0.004, random_state=seed, format="csr")

@@ -26,6 +26,12 @@ def test_equals_the_definition(kind):
     assert L.scale == (1.0 if kind == "normalized" else 3.0)
 
 
+@pytest.mark.parametrize("kind", ["normalized", "combinatorial"])
+def test_indices_stay_as_narrow_as_those_of_the_graph(kind):
+    matrix = laplacian(Graph(EDGES, NODES), kind).operator.matrix
+    assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
+
+
 def test_single_precision():
     L = laplacian(Graph(EDGES), "normalized", np.float32)
     assert L.operator.dtype == np.float32

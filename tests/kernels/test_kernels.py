@@ -98,6 +98,14 @@ def test_gaussian_of_rows_at_any_distance_from_the_origin(rng, offset):
     assert (kernel.prepare(X, X) is X) == (offset <= 0.9)
 
 
+def test_gaussian_of_integers_and_of_no_rows():
+    X = np.array([[-1, 0], [1, 2]])
+    kernel = kernels.Gaussian(0.5)
+    exact = [[1, np.exp(-4)], [np.exp(-4), 1]]
+    assert_allclose(kernel.gram(X), exact)
+    assert_allclose(kernel.block(X, X), exact)
+
+
 def test_zero_rows_have_zero_cosine():
     X = np.array([[0.0, 0.0], [1.0, 0.0]])
     assert_allclose(kernels.Cosine().gram(X), [[0, 0], [0, 1]])

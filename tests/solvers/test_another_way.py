@@ -114,3 +114,31 @@ def test_single_precision_fits_of_texts_do_not_warn():
             words.astype(np.float32)
         )
     assert model.converged_ and model.residuals_.max() <= 1e-5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [-1.0, 1.0])
+def test_vectors_of_a_multiple_of_the_identity_are_orthonormal(value, dtype):
+    """What M leaves of a block is rounding errors there, which are no directions."""
+    for seed in range(5):
+        M = Dense(value * np.eye(300, dtype=dtype))
+        found = top_eigenpairs(M, 2, rng=np.random.default_rng(seed))
+        np.testing.assert_allclose(found.values, value, rtol=1e-5)
+        np.testing.assert_allclose(
+            found.vectors.T @ found.vectors, np.eye(2), atol=1e-4
+        )
+
+
+def test_vectors_that_are_not_orthonormal_have_not_converged(monkeypatch, rng):
+    def alike(request):
+        V = np.ones((request.M.n, request.d)) / request.M.n**0.5
+        pairs = block_krylov(request)
+        return replace(pairs, vectors=V, residuals=np.zeros(request.d))
+
+    monkeypatch.setitem(choose._SOLVERS, "krylov", alike)
+    A = matrix(300, rng)
+    with pytest.raises(ConvergenceError, match="relative residual"):
+        top_eigenpairs(Dense(A), 2, solver="krylov")
+    found = top_eigenpairs(Dense(A), 2)
+    assert found.converged and found.solver != "krylov"
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(A)[::-1][:2])

@@ -113,6 +113,29 @@ def test_where_one_pair_is_needed_the_others_take_no_products():
     assert scipy.linalg.subspace_angles(found.vectors[:, :1], Q[:, :1]).max() < 1e-4
 
 
+@pytest.mark.parametrize("tol", [2e-2, 1e-10])
+def test_the_small_end_is_not_taken_for_solved(tol):
+    """Beside 500 a residual of 2e-2 is larger than the eigenvalue that is wanted."""
+    values = np.append(-5.0, 500 * decaying())
+    A, _ = symmetric(values)
+    found = vector_lanczos(request(Dense(-A), 1, tol=tol))
+    np.testing.assert_allclose(found.values, 5.0, rtol=1e-4)
+
+
+def test_who_stops_is_obeyed_and_gets_what_there_is():
+    A = np.diag(np.append([5.0, 5.0, 5.0, 4.0], np.linspace(0, 3, 446)))
+    heard = []
+
+    def observer(iteration):
+        heard.append(iteration.number)
+        return iteration.number >= 3
+
+    found = top_eigenpairs(Dense(A), 3, solver="krylov", max_iter=50, observer=observer)
+    assert heard == [1, 2, 3]
+    assert not found.converged
+    assert found.residuals.max() < 1e-6
+
+
 @pytest.mark.parametrize("n", [100, 1_000, 10_000])
 def test_looks_are_rare_where_they_cost_more_than_steps(n):
     for k in (10, 50, 200):

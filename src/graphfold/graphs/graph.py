@@ -84,6 +84,9 @@ class Graph:
            [2., 0.]])
     """
 
+    #: number of connected parts, once somebody has asked
+    _n_parts: int | None = None
+
     def __init__(
         self,
         adjacency: Any,
@@ -118,7 +121,6 @@ class Graph:
         self._matrix = matrix
         self._labels = labels
         self._index: LabelIndex | None = None
-        self._n_parts: int | None = None
         if labels is None:
             return
         if len(labels) != matrix.shape[0]:

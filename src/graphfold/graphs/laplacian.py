@@ -121,8 +121,11 @@ def _difference(diagonal: Array, values: Array, A: Any, dtype: Any) -> Any:
         values, diagonal = values.astype(dtype), diagonal.astype(dtype)
     stored = diagonal != 0
     rows = np.repeat(np.arange(len(diagonal), dtype=A.indices.dtype), np.diff(A.indptr))
-    counts = np.append(0, np.cumsum(A.indices < rows, dtype=A.indptr.dtype))
-    before = np.append(0, np.cumsum(stored, dtype=A.indptr.dtype))
+    # in the type of the indices, which SciPy would widen together
+    counts = np.zeros(A.nnz + 1, dtype=A.indptr.dtype)
+    before = np.zeros(len(stored) + 1, dtype=A.indptr.dtype)
+    np.cumsum(A.indices < rows, out=counts[1:])
+    np.cumsum(stored, out=before[1:])
     # entries of A before the diagonal, and entries of the diagonal in earlier rows
     places = A.indptr[:-1] + np.diff(counts[A.indptr]) + before[:-1]
     places = places[stored]

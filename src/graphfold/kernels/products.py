@@ -263,6 +263,8 @@ class Gaussian(ProductKernel):
         if sp.issparse(like):
             return None
         mean = like.mean(axis=0)
+        if like.dtype.kind != "f" or len(like) == 0:
+            return mean  # what is measured from a mean becomes float
         with np.errstate(over="ignore", invalid="ignore"):
             size = float(np.einsum("ij,ij", like, like)) / len(like)
             return None if 2 * float(mean @ mean) <= size < np.inf else mean

@@ -174,7 +174,7 @@ def negative_part(
     operator = Centered(term.base) if center else term.base
     if operator.bounds()[0] >= 0 or not isinstance(term.base, Dense | Sparse):
         return None
-    how: dict[str, Any] = {"solver": "krylov", "tol": 1e-3, "rng": rng}
+    how: dict[str, Any] = {"solver": "krylov", "tol": 1e-6, "rng": rng}
     how["name"] = "sign of the kernel"
     lowest = -float(top_eigenpairs(-operator, 1, **how).values[0])
     size = float(np.abs(operator.diagonal()).max())

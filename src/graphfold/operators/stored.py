@@ -6,11 +6,13 @@ from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import get_blas_funcs
+from scipy.linalg.blas import dsymv, ssymv
 
 from graphfold.arrays import Array, row_blocks, tall_gram, tall_product
 from graphfold.operators.base import Bounds, SymmetricOperator
 
+#: products of a symmetric matrix with one column
+_SYMV = {np.dtype(np.float32): ssymv, np.dtype(np.float64): dsymv}
 #: bytes of a factor that is read twice a product and stays in the cache
 IN_CACHE = 2**25
 #: a product of sparse factors with more is not worth being formed
@@ -32,10 +34,8 @@ class Dense(SymmetricOperator):
         self._bounds = bounds
         self._is_fortran = matrix.flags.f_contiguous
         # of anything else SciPy would make a copy at every product
-        if self._is_fortran or matrix.flags.c_contiguous:
-            (self._symv,) = get_blas_funcs(("symv",), dtype=matrix.dtype)
-        else:
-            self._symv = None
+        in_one_piece = self._is_fortran or matrix.flags.c_contiguous
+        self._by_columns = in_one_piece and self.dtype in _SYMV
 
     @property
     def certified(self) -> bool:
@@ -43,10 +43,10 @@ class Dense(SymmetricOperator):
         return self._bounds is not None
 
     def apply(self, V: Array) -> Array:
-        if V.ndim == 1 and self._symv is not None and V.dtype == self.dtype:
+        if V.ndim == 1 and self._by_columns and V.dtype == self.dtype:
             # half of the matrix is read, by SciPy's BLAS as in Lanczos
             by_columns = self.matrix if self._is_fortran else self.matrix.T
-            return np.asarray(self._symv(1.0, by_columns, V))
+            return np.asarray(_SYMV[self.dtype](1.0, by_columns, V))
         if V.dtype.itemsize <= self.dtype.itemsize:
             # from the left: up to twice as fast for a few columns that are contiguous
             return np.asarray((V.T @ self.matrix).T)
@@ -57,7 +57,7 @@ class Dense(SymmetricOperator):
         return product
 
     def columns_are_cheap(self) -> bool:
-        return self._symv is not None
+        return self._by_columns
 
     def diagonal(self) -> Array:
         return np.diagonal(self.matrix).copy()

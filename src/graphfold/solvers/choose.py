@@ -48,6 +48,8 @@ BEARABLE = {4: (1e-10, 1e10), 8: (1e-100, 1e100)}
 LARGEST_DENSE = 5000
 #: a relative residual above this is an error
 UNSOUND = 1e-2
+#: by the bytes of a number: how far V'V may be from I
+ORTHONORMAL = {4: 1e-4, 8: 1e-8}
 
 
 class Choice(NamedTuple):
@@ -139,7 +141,8 @@ def top_eigenpairs(
     start : array of shape (n, k), default=None
         A first guess of the eigenvectors.
     needed : int, default=None
-        How many of the d pairs have to converge; by default all.
+        How many of the d pairs have to converge; by default all. Where it is less
+        than d, fewer than d may be returned.
     observer : callable, default=None
         Called with an ``Iteration`` after each round; returning True stops.
     bottom : float, default=None
@@ -182,6 +185,7 @@ def top_eigenpairs(
         with _numbers_expected(), threads_for(M):
             pairs = _SOLVERS[choice.solver](request)
             _refuse_no_numbers(pairs)
+            pairs = _doubting_near_copies(pairs)
         # rounds that were limited, or stopped, by who asked end as they were asked to
         if not (pairs.converged or reported.stopped) and max_iter is None:
             if solver == "auto":
@@ -231,7 +235,7 @@ def _another_way(
         ways.append(("lapack", lapack, ""))
     best, n_iterations, n_products = pairs, pairs.n_iterations, pairs.n_products
     for solver, solve, how in ways:
-        found = solve(replace(request, start=best.start))
+        found = _doubting_near_copies(solve(replace(request, start=best.start)))
         n_iterations += found.n_iterations
         n_products += found.n_products
         needed = slice(request.needed)
@@ -282,6 +286,19 @@ def _refuse_no_numbers(pairs: Eigenpairs) -> None:
     """NaN and infinity are no answer, however many rounds were allowed."""
     if not (np.isfinite(pairs.residuals).all() and np.isfinite(pairs.values).all()):
         raise ConvergenceError(NO_NUMBERS)
+
+
+def _doubting_near_copies(pairs: Eigenpairs) -> Eigenpairs:
+    """As they are, but vectors that are not orthonormal have not converged.
+
+    What M leaves of a block may be rounding errors, as where it is a multiple of I.
+    """
+    V = pairs.vectors
+    gaps = np.abs(V.T @ V - np.eye(V.shape[1], dtype=V.dtype)).max(axis=0, initial=0.0)
+    if gaps.max(initial=0.0) <= ORTHONORMAL[V.dtype.itemsize]:
+        return pairs
+    residuals = np.maximum(pairs.residuals, gaps)
+    return replace(pairs, residuals=residuals, converged=False)
 
 
 def _refuse_unsound(pairs: Eigenpairs, choice: Choice, request: Request) -> None:

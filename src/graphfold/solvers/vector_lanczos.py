@@ -81,8 +81,7 @@ def _pairs(request: Request) -> Eigenpairs | None:
     limit = most - ROOM_TO_CHECK
     chain = _Chain(request, most)
     needed = request.needed
-    loosest = LOOSEST[M.dtype.itemsize] if needed > 1 else np.inf
-    asked = min(request.tol, loosest)
+    asked = _asked(request, needed > 1)
     looks = Looks(_first_look(needed, asked, M.bounds()[0] < 0))
     chain.start(_first_vector(request))
     while True:
@@ -99,6 +98,10 @@ def _pairs(request: Request) -> Eigenpairs | None:
         values, S = chain.ritz()
         size = float(np.abs(values).max())
         residuals = chain.remainder * np.abs(S[-1]) / (size or 1.0)
+        # of one pair that is the largest in size, which is the first to converge, a
+        # loose answer is one, and needs no second chain
+        is_doubted = needed > 1 or -values[-1] > values[0]
+        asked = _asked(request, is_doubted)
         tol = judged_by_wanted_end(asked, values[: d + 1], size, M.dtype)
         worst = float(residuals[:needed].max())
         looks.note(k, worst, tol, waits=_waits(k, M.n))
@@ -108,12 +111,14 @@ def _pairs(request: Request) -> Eigenpairs | None:
         if is_full or (2 * k > limit and looks.ahead > 2 * (limit - k)):
             return None
     if k % width:
-        request.observe(n_rounds, worst)
+        is_last = request.observe(n_rounds, worst) or is_last
     V = chain.vectors(S[:, : 2 * d])
-    if worst <= tol and needed > 1:
+    converged = worst <= tol
+    if converged and is_doubted:
         ends = float(values[needed - 1]), float(values[-1])
         lift = _lift(chain.remainder * S[-1], values, needed, size)
-        if not chain.is_complete(*ends, lift):
+        converged = chain.is_complete(*ends, lift)
+        if not (converged or is_last):
             return None
     n_products, after = chain.n_products, value_after(values, residuals, d, size)
     if asked <= ROUNDING[M.dtype.itemsize]:
@@ -123,19 +128,26 @@ def _pairs(request: Request) -> Eigenpairs | None:
             values, wanted, _, residuals = refined(V[:, :d], image, size)
         V, n_products = np.hstack([wanted, V[:, d:]]), n_products + d
         worst = float(residuals[:needed].max())
-        if worst > tol and not is_last:
+        converged = converged and worst <= tol
+        if not (converged or is_last):
             return None
     return Eigenpairs(
         values=values[:d].astype(M.dtype),
         vectors=V[:, :d],
         residuals=residuals[:d],
-        converged=worst <= tol,
+        converged=converged,
         n_iterations=n_rounds,
         n_products=n_products,
         size=size,
         next_value=after,
         spare=V[:, d:],
     )
+
+
+def _asked(request: Request, is_doubted: bool) -> float:
+    """The tolerance: one that leaves too much to tell what is missing is tightened."""
+    loosest = LOOSEST[request.M.dtype.itemsize]
+    return min(request.tol, loosest) if is_doubted else request.tol
 
 
 def _first_look(needed: int, tol: float, is_indefinite: bool) -> int:
@@ -264,12 +276,12 @@ class _Chain:
             raise np.linalg.LinAlgError(f"dstevd did not converge ({info})")
         return values[::-1], S[:, ::-1]
 
-    def largest(self) -> float:
-        """The largest Ritz value."""
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the largest Ritz value."""
         if self.length == 1:
-            return self._alphas[0]
+            return self._alphas[0], self._alphas[0]
         values, info = dsterf(self._alphas, self._betas[:-1])
-        return float(values[-1]) if info == 0 else np.inf
+        return (float(values[0]), float(values[-1])) if info == 0 else (0.0, np.inf)
 
     def vectors(self, S: Array) -> Array:
         """Ritz vectors of the first chain."""
@@ -291,10 +303,10 @@ class _Chain:
             has_ended = self.step()
             if k % CHECK_STEPS and not has_ended:
                 continue
-            largest = self.largest()
+            smallest, largest = self.ends()
             if has_ended or largest >= least:
                 return largest < least
-            gap = (least - largest) / (least - min(lowest, largest))
+            gap = (least - largest) / (least - min(lowest, smallest))
             chance = np.exp(-np.sqrt(gap) * (2 * k - 1))
             if 1.648 * np.sqrt(self._M.n) * chance < OVERLOOKED:
                 return True

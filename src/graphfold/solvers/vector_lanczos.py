@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from scipy.linalg import get_blas_funcs
-from scipy.linalg.lapack import dsterf, dstevd
+from scipy.linalg import eigh_tridiagonal, get_blas_funcs
+from scipy.linalg.lapack import dsterf
 
 from graphfold.arrays import Array, column_lengths
 from graphfold.solvers.lanczos import ROUNDING, Looks, block_width, capacity, refined
@@ -269,11 +269,7 @@ class _Chain:
 
     def ritz(self) -> tuple[Array, Array]:
         """Ritz values in falling order, and the rotation that gives the vectors."""
-        if self.length == 1:
-            return np.array(self._alphas), np.ones((1, 1))
-        values, S, info = dstevd(self._alphas, self._betas[:-1])
-        if info != 0:
-            raise np.linalg.LinAlgError(f"dstevd did not converge ({info})")
+        values, S = eigh_tridiagonal(self._alphas, self._betas[:-1])
         return values[::-1], S[:, ::-1]
 
     def ends(self) -> tuple[float, float]:

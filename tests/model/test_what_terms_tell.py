@@ -99,7 +99,7 @@ def test_solves_on_the_way_have_names_and_the_same_numbers(monkeypatch):
     terms.negative_part(signed, center=False, rng=rng)
     assert [name for name, _ in told] == ["sign of the kernel"] * 2
     for _, how in told:
-        assert (how["solver"], how["tol"], how["rng"]) == ("krylov", 1e-3, rng)
+        assert (how["solver"], how["tol"], how["rng"]) == ("krylov", 1e-6, rng)
     told.clear()
     terms.low_eigenvalues(RING, 2, rng)
     terms.low_eigenvalue(RING, 2, rng)

@@ -59,8 +59,9 @@ def test_values_and_vectors_keep_their_digits(name, n, d):
 def test_the_space_of_scikit_learn():
     X = DATA["digits"](1000)
     ours = LocalNonlinearEmbedding(5, n_neighbors=12, order=1).fit(X)
+    # by LAPACK: ARPACK of the lowest scikit-learn is 4e-4 away from it
     theirs = LocallyLinearEmbedding(
-        n_neighbors=12, n_components=5, tol=1e-12, random_state=0
+        n_neighbors=12, n_components=5, eigen_solver="dense"
     ).fit(X)
     assert ours.solver_ == "shift-invert"
     assert largest_angle(ours.embedding_, theirs.embedding_) < 1e-5

@@ -42,10 +42,9 @@ NOTES = {
         "no graph in either. Up to 1,000 rows a fit follows an untimed one.\n\n"
         "Where a line is not met: of 200 rows a fit takes 1.4 to 3.3 ms here, of which "
         "half is no arithmetic but what a fit checks, plans and keeps; with a graph it "
-        "adds a Laplacian and a second, short solve for the unit of strength. Of 5,000 "
-        "rows and 30 components with a graph, M takes 250 products of 100 MB each: "
-        "its spectrum goes far below zero, so that it takes three times the products "
-        "of the kernel alone."
+        "adds a Laplacian and a second, short solve for the unit of strength. The cells "
+        "of 2,000 and 5,000 rows that are just below were measured once, by three to "
+        "five repeats."
     ),
     "local_grid": (
         "12 neighbours, order 1; neighbour search and weights included. A cell is the "

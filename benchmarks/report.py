@@ -40,11 +40,11 @@ NOTES = {
         "given, and our milliseconds. Ours to a residual of 1e-10 (float32: 1e-5), or, "
         "beside the randomized solver, to the residual that it has left. KernelPCA has "
         "no graph in either. Up to 1,000 rows a fit follows an untimed one.\n\n"
-        "Where a line is not met: of 200 rows a fit takes 1.4 to 3.3 ms here, of which "
+        "Where a line is not met: of 200 rows a fit takes 1.4 to 3.2 ms here, of which "
         "half is no arithmetic but what a fit checks, plans and keeps; with a graph it "
-        "adds a Laplacian and a second, short solve for the unit of strength. The cells "
-        "of 2,000 and 5,000 rows that are just below were measured once, by three to "
-        "five repeats."
+        "adds a Laplacian and a second, short solve for the unit of strength. Cells of "
+        "2,000 and 5,000 rows that are just below were measured once, by three to five "
+        "repeats."
     ),
     "local_grid": (
         "12 neighbours, order 1; neighbour search and weights included. A cell is the "

@@ -207,7 +207,8 @@ def test_auto_can_be_asked_why():
     assert choose_solver(1000, 2).solver == "krylov"
     assert choose_solver(200, 30, kind="indefinite").solver == "lapack"
     assert choose_solver(600, 30, kind="indefinite").solver == "krylov"
-    assert choose_solver(1000, 2, kind="sparse").solver == "lapack"
+    assert choose_solver(350, 2, kind="sparse").solver == "lapack"
+    assert choose_solver(1000, 2, kind="sparse").solver == "krylov"
     assert choose_solver(5000, 10).solver == "krylov"
     assert choose_solver(5000, 4000).solver == "lapack"
     assert "5000" in choose_solver(5000, 10).reason

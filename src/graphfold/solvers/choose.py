@@ -21,6 +21,7 @@ from graphfold.solvers.factorized import shift_invert
 from graphfold.solvers.filled import factors_pay, threads_for
 from graphfold.solvers.krylov import block_krylov
 from graphfold.solvers.lanczos import block_width
+from graphfold.solvers.polynomial_lanczos import polynomial_lanczos
 from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
 from graphfold.solvers.rooted import root_of
 
@@ -37,7 +38,10 @@ SOLVERS = tuple(_SOLVERS)
 #: block: for a kernel; for a kernel and a graph, whose spectrum goes far below zero, so
 #: that Krylov takes twice the products; for a sparse matrix, whose wanted eigenvalues
 #: lie close together. Measured: ``python -m benchmarks.solver_grid``
-LAPACK_ROWS = {"kernel": (170, 0), "indefinite": (120, 4), "sparse": (1000, 0)}
+LAPACK_ROWS = {"kernel": (170, 0), "indefinite": (120, 4), "sparse": (300, 4)}
+#: and rows of a sparse matrix up to which LAPACK is faster than blocks are, where one
+#: vector does not see all of the wanted end
+LAPACK_ROWS_FOR_BLOCKS = 1000
 #: up to this many rows LAPACK takes less than a millisecond
 TINY = 100
 #: above this share of n an iterative block is no longer narrow
@@ -92,8 +96,7 @@ def choose_solver(
 
 def kind_of(M: SymmetricOperator) -> str:
     """How the spectrum of M decays, as far as it tells the fastest solver."""
-    largest = max(rows for rows, _ in LAPACK_ROWS.values())
-    if M.n <= largest and M.sparse() is not None:
+    if M.n <= LAPACK_ROWS_FOR_BLOCKS and M.sparse() is not None:
         return "sparse"
     return "indefinite" if M.bounds()[0] < 0 else "kernel"
 
@@ -126,8 +129,8 @@ def top_eigenpairs(
     M : SymmetricOperator
     d : int
     solver : {"auto", "lapack", "krylov", "chebyshev", "lobpcg", "shift-invert"}
-        "auto" is what ``choose_solver`` says; where M is sparse, and so will its
-        factors be, shift-invert.
+        "auto" is what ``choose_solver`` says; of a sparse M whose wanted eigenvalues
+        are close to each other, shift-invert where its factors will be sparse.
     tol : float, default=None
         Largest ``|M v - value v|`` relative to the size of M. By default 1e-10 in
         float64 and 1e-5 in float32.
@@ -165,7 +168,7 @@ def top_eigenpairs(
     ConvergenceError
         If no solver comes below a relative residual of 1e-2.
     """
-    choice = _choice_for(M, d, solver)
+    choice = choose_solver(M.n, d, solver, kind=kind_of(M))
     unit = _unit(M)
     request = Request(
         M=M if unit == 1.0 else (1.0 / unit) * M,
@@ -183,7 +186,10 @@ def top_eigenpairs(
         reported = _Reported(observer, step, stoppable)
         request = replace(request, observer=reported)
         with _numbers_expected(), threads_for(M):
-            pairs = _SOLVERS[choice.solver](request)
+            if solver == "auto":
+                pairs, choice = _solved(request, choice)
+            else:
+                pairs = _SOLVERS[choice.solver](request)
             _refuse_no_numbers(pairs)
             pairs = _doubting_near_copies(pairs)
         # rounds that were limited, or stopped, by who asked end as they were asked to
@@ -213,14 +219,25 @@ def _unit(M: SymmetricOperator) -> float:
     return power_of_two(size)
 
 
-def _choice_for(M: SymmetricOperator, d: int, solver: str) -> Choice:
-    """As ``choose_solver``, but a sparse M is factorised where that will pay."""
-    choice = choose_solver(M.n, d, solver, kind=kind_of(M))
-    if solver != "auto" or M.n <= TINY or d > WIDE * M.n:
-        return choice
-    if (choice.solver == "krylov" or root_of(M) is not None) and factors_pay(M):
-        return Choice("shift-invert", "M is sparse, and so will its factors be")
-    return choice
+def _solved(request: Request, choice: Choice) -> tuple[Eigenpairs, Choice]:
+    """The answer of the solver that was chosen by size, or of one for a sparse M.
+
+    Of a sparse M, one vector and a polynomial take the least time where eigenvalues
+    are apart. Where they are not, M is factorised if that will pay.
+    """
+    M, root = request.M, root_of(request.M)
+    is_narrow = M.n > TINY and request.d <= WIDE * M.n
+    if root is None and choice.solver == "krylov" and M.sparse() is not None:
+        pairs = polynomial_lanczos(request)
+        if pairs is not None:
+            return pairs, choice
+        if M.n <= LAPACK_ROWS_FOR_BLOCKS:
+            why = f"n = {M.n} is at most {LAPACK_ROWS_FOR_BLOCKS}, and values are close"
+            choice = Choice("lapack", why)
+    is_open = is_narrow and (choice.solver == "krylov" or root is not None)
+    if is_open and factors_pay(M):
+        choice = Choice("shift-invert", "M is sparse, and so will its factors be")
+    return _SOLVERS[choice.solver](request), choice
 
 
 def _another_way(

@@ -49,7 +49,9 @@ SHORT = 1e-2
 ONE_THREAD = 1500
 
 
-def vector_lanczos(request: Request) -> Eigenpairs | None:
+def vector_lanczos(
+    request: Request, *, first_look: int | None = None, most: int | None = None
+) -> Eigenpairs | None:
     """Top-d eigenpairs from the Krylov space of one vector, or None.
 
     Of an eigenvalue with several eigenvectors such a space holds only one. So when the
@@ -64,25 +66,47 @@ def vector_lanczos(request: Request) -> Eigenpairs | None:
     returned where another eigenvector may be left, and where the space is full
     or ends before the pairs have converged.
 
+    ``first_look`` is the step of the first look at the Ritz values, ``most`` how many
+    vectors there is room for; by default as it suits a kernel.
+
     References
     ----------
     .. [1] J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power
        and Lanczos algorithms with a random start, SIAM J. Matrix Anal. Appl. 13 (1992).
     """
     with threads_for(request.M.n, ONE_THREAD):
-        return _pairs(request)
+        return _pairs(request, first_look, most)
 
 
-def _pairs(request: Request) -> Eigenpairs | None:
+def ritz_after(request: Request, steps: int) -> tuple[Array, Array, float]:
+    """Ritz values after some steps, in falling order, the first d of their vectors, and
+    the residual of the lowest value. Fewer values where the space ends before."""
+    chain = _Chain(request, steps)
+    chain.start(_first_vector(request))
+    while not chain.step() and chain.length < steps:
+        pass
+    if not np.isfinite(chain.remainder):
+        return np.empty(0), chain.vectors(np.empty((0, 0))), np.nan
+    values, S = chain.ritz()
+    remainder = float(chain.remainder * abs(S[-1, -1]))
+    return values, chain.vectors(S[:, : request.d]), remainder
+
+
+def _pairs(
+    request: Request, first_look: int | None, most: int | None
+) -> Eigenpairs | None:
     M, d = request.M, request.d
     room = M.n - request.avoid.shape[1]
     width = block_width(d, room)
-    most = min(CAPACITY + CAPACITY_PER_PAIR * d, capacity(d, room))
+    most = min(CAPACITY + CAPACITY_PER_PAIR * d if most is None else most, room)
+    most = min(most, capacity(d, room))
     limit = most - ROOM_TO_CHECK
     chain = _Chain(request, most)
     needed = request.needed
     asked = _asked(request, needed > 1)
-    looks = Looks(_first_look(needed, asked, M.bounds()[0] < 0))
+    if first_look is None:
+        first_look = _first_look(needed, asked, M.bounds()[0] < 0)
+    looks = Looks(first_look)
     chain.start(_first_vector(request))
     while True:
         has_ended = chain.step()

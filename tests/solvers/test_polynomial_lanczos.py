@@ -15,6 +15,7 @@ from graphfold.solvers.choose import LAPACK_ROWS_FOR_BLOCKS
 from graphfold.solvers.polynomial_lanczos import (
     LARGEST_LIFT,
     Polynomial,
+    is_worth_a_try,
     polynomial_lanczos,
 )
 from graphfold.solvers.result import Request
@@ -140,28 +141,81 @@ def test_a_diagonal_matrix_with_one_eigenvalue_far_below():
 
 def test_the_polynomial_keeps_the_order_above_the_cut_and_is_small_below():
     values = np.linspace(-2, 0, 401)
-    P = Polynomial(Diagonal(values), (-2.0, -0.3, 0.0), np.empty((401, 0)), -0.25)
+    P = Polynomial(Diagonal(values), (-2.0, -0.3, 0.0), np.empty((401, 0)))
     along = P.apply(np.ones(401))
     wanted = values >= -0.3
     assert (np.diff(along[wanted]) > 0).all()
     assert np.abs(along[~wanted]).max() <= along[wanted].min() * (1 + 1e-12)
     assert along[-1] == pytest.approx(1.0)
     assert 1 / along[wanted].min() <= LARGEST_LIFT[8] * 1.01
-    for value in (-0.3, -0.2, -0.1, 0.0):
-        height = P.apply(np.ones(401))[np.argmin(np.abs(values - value))]
-        assert P.argument(height) == pytest.approx(value, abs=1e-9)
-    assert P.argument(-1.0) == pytest.approx(-0.3)
+    np.testing.assert_allclose(P.argument(along[wanted]), values[wanted], atol=1e-8)
+    assert P.argument(np.array([-1.0]))[0] == pytest.approx(-0.3)
+
+
+@pytest.mark.parametrize("place", [0.001, 0.05, 0.2, 0.29])
+def test_the_residual_that_is_allowed_is_enough_for_any_vector(place):
+    """Of a vector with a small part along each other eigenvector below, by turns."""
+    values = np.append(np.linspace(-2, -0.3 + place, 800), [-0.001, 0.0])
+    P = Polynomial(Diagonal(values), (-2.0, -0.3, 0.0), np.empty((802, 0)))
+    along = P.apply(np.ones(802))
+    asked = request(Diagonal(values), 3, tol=1e-7)
+    allowed = P.allowed(asked, np.sort(along)[::-1])
+    # the third of 802 values: the rounding of others is a part along any of them
+    for other in range(799):
+        part = allowed / max(abs(along[799] - along[other]), 1e-300)
+        assert part * (values[799] - values[other]) <= 1e-7 * P.size
 
 
 def test_the_polynomial_is_the_chebyshev_polynomial_of_the_matrix():
     M, trivial = smooth_part(150)
-    P = Polynomial(M, (-1.5, -0.4, -0.1), trivial, -0.2)
+    P = Polynomial(M, (-1.5, -0.4, -0.1), trivial)
     values, V = scipy.linalg.eigh(M.to_dense())
     mapped = np.polynomial.Chebyshev.basis(P.degree)((values + 0.95) / 0.55)
     mapped /= np.polynomial.Chebyshev.basis(P.degree)((-0.1 + 0.95) / 0.55)
     expected = (V * mapped) @ V.T
     expected -= mapped[-1] * trivial @ trivial.T
     np.testing.assert_allclose(P.apply(np.eye(150)), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [600, 1200])
+def test_of_one_pair_a_second_eigenvector_is_seen_as_well(n):
+    """The gap to the next value is what the report of the axes says."""
+    values = np.append([0.02, 0.02], np.linspace(-1, 0, n - 2))
+    found = top_eigenpairs(Diagonal(values), 1)
+    assert found.values[0] == pytest.approx(0.02)
+    assert found.next_value == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_loose_answer_has_the_eigenvectors_all_the_same(seed):
+    values = np.append(9.0, -0.1 * np.linspace(0, 1, 449) ** 0.8)
+    rng = np.random.default_rng(seed)
+    found = top_eigenpairs(Diagonal(values), 4, tol=1e-2, rng=rng)
+    angles = scipy.linalg.subspace_angles(found.vectors, np.eye(450)[:, :4])
+    assert angles.max() < 1e-2
+
+
+@pytest.mark.parametrize(("dtype", "top"), [(np.float32, 9.0), (np.float64, 1e7)])
+def test_a_value_far_above_the_others_is_left_to_others(dtype, top):
+    """One product would lift it so far that of the others only rounding is left."""
+    values = np.append([top, top * 0.97], -0.1 * np.linspace(0, 1, 398)).astype(dtype)
+    assert polynomial_lanczos(request(Diagonal(values), 3, tol=1e-3)) is None
+
+
+def test_a_matrix_with_many_entries_is_left_to_lapack():
+    rng = np.random.default_rng(0)
+    A = rng.random((400, 400))
+    M = Sparse(sp.csr_array(A + A.T))
+    assert not is_worth_a_try(M, 2)
+    assert is_worth_a_try(smooth_part(400)[0], 2)
+    assert top_eigenpairs(M, 2).solver == "lapack"
+
+
+def test_a_stop_is_obeyed_where_residuals_are_not_what_was_asked():
+    M = Sparse(sp.csr_array(sp.diags_array(np.append(np.linspace(-1, 0, 599), -1e7))))
+    rounds = []
+    found = top_eigenpairs(M, 1, observer=lambda round: rounds.append(round) or True)
+    assert len(rounds) == 1 and found.vectors.shape == (600, 1)
 
 
 def test_a_stop_is_obeyed_and_few_rounds_are_no_answer():

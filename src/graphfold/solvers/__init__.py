@@ -4,7 +4,7 @@
 result              ``Eigenpairs``: values, vectors, residuals, converged
 choose              ``top_eigenpairs``, the only door; ``choose_solver`` says why
 dense               LAPACK on the matrix itself
-krylov              which Krylov space; one with restarts, filtered where products are cheap
+krylov              which Krylov space; one with restarts and a Chebyshev filter
 lanczos             block Lanczos, for matrices that cost much to apply
 vector_lanczos      Lanczos from one vector, and whether it has seen every eigenvector
 polynomial_lanczos  the same on a polynomial of M, for a sparse M

@@ -21,7 +21,7 @@ from graphfold.solvers.factorized import shift_invert
 from graphfold.solvers.filled import factors_pay, threads_for
 from graphfold.solvers.krylov import block_krylov
 from graphfold.solvers.lanczos import block_width
-from graphfold.solvers.polynomial_lanczos import polynomial_lanczos
+from graphfold.solvers.polynomial_lanczos import is_worth_a_try, polynomial_lanczos
 from graphfold.solvers.result import Eigenpairs, Iteration, Observer, Request
 from graphfold.solvers.rooted import root_of
 
@@ -187,7 +187,7 @@ def top_eigenpairs(
         request = replace(request, observer=reported)
         with _numbers_expected(), threads_for(M):
             if solver == "auto":
-                pairs, choice = _solved(request, choice)
+                pairs, choice = _solved(request, choice, reported)
             else:
                 pairs = _SOLVERS[choice.solver](request)
             _refuse_no_numbers(pairs)
@@ -219,20 +219,22 @@ def _unit(M: SymmetricOperator) -> float:
     return power_of_two(size)
 
 
-def _solved(request: Request, choice: Choice) -> tuple[Eigenpairs, Choice]:
+def _solved(
+    request: Request, choice: Choice, reported: _Reported
+) -> tuple[Eigenpairs, Choice]:
     """The answer of the solver that was chosen by size, or of one for a sparse M.
 
     Of a sparse M, one vector and a polynomial take the least time where eigenvalues
     are apart. Where they are not, M is factorised if that will pay.
     """
-    M, root = request.M, root_of(request.M)
-    is_narrow = M.n > TINY and request.d <= WIDE * M.n
+    M, d, root = request.M, request.d, root_of(request.M)
+    is_narrow = M.n > TINY and d <= WIDE * M.n
     if root is None and choice.solver == "krylov" and M.sparse() is not None:
-        pairs = polynomial_lanczos(request)
-        if pairs is not None:
+        pairs = polynomial_lanczos(request) if is_worth_a_try(M, d) else None
+        if pairs is not None and (reported.stopped or not pairs.stalled):
             return pairs, choice
         if M.n <= LAPACK_ROWS_FOR_BLOCKS:
-            why = f"n = {M.n} is at most {LAPACK_ROWS_FOR_BLOCKS}, and values are close"
+            why = f"n = {M.n} is at most {LAPACK_ROWS_FOR_BLOCKS}, and M is sparse"
             choice = Choice("lapack", why)
     is_open = is_narrow and (choice.solver == "krylov" or root is not None)
     if is_open and factors_pay(M):

@@ -8,6 +8,7 @@ end of the spectrum and needs a fraction of the vectors.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -17,7 +18,7 @@ from graphfold.operators import SymmetricOperator
 from graphfold.operators.base import Bounds, diagonal_by_products, entries_by_products
 from graphfold.solvers.lanczos import refined
 from graphfold.solvers.result import Eigenpairs, Request, judged_by_wanted_end
-from graphfold.solvers.vector_lanczos import ritz_after, vector_lanczos
+from graphfold.solvers.vector_lanczos import LOOSEST, Steps, ritz_after, vector_lanczos
 
 #: products with M in one Lanczos step, at most
 DEGREE = 8
@@ -32,6 +33,15 @@ SAFE, ROUNDING_ERRORS = 0.5, 50
 FIRST_LOOK, LOOK_PER_PAIR = 14, 2.0
 #: vectors that there is room for, and how many more for each eigenpair
 CAPACITY, CAPACITY_PER_PAIR = 60, 6
+#: products with M that an answer takes, and how many more for each eigenpair; seconds
+#: of an operation in them, and of LAPACK for each of the n^3 numbers of its products
+PRODUCTS, PRODUCTS_PER_PAIR, OPERATION, OF_LAPACK = 240, 26, 6e-10, 5e-11
+
+
+def is_worth_a_try(M: SymmetricOperator, d: int) -> bool:
+    """Whether M is sparse, and its products take less time than LAPACK does."""
+    seconds = (PRODUCTS + PRODUCTS_PER_PAIR * d) * M.work() * OPERATION
+    return seconds < OF_LAPACK * M.n**3 and M.sparse() is not None
 
 
 def polynomial_lanczos(request: Request) -> Eigenpairs | None:
@@ -43,42 +53,36 @@ def polynomial_lanczos(request: Request) -> Eigenpairs | None:
     eigenvalues of T_k(M) are those of M in the same order. ``vector_lanczos`` finds
     them, and whether one was missed; values and residuals are those of M itself.
 
-    None is returned where an eigenvalue has several eigenvectors, where the wanted
-    ones are so close to each other that the space is full before they converge, and
-    where residuals stay above the tolerance.
+    None is returned where an eigenvalue has several eigenvectors, and where the wanted
+    ones are so close to each other that the space is full before they converge. Pairs
+    whose residuals stay above the tolerance are stalled.
     """
     polynomial, start = _polynomial_for(request)
     if polynomial is None:
         return None
-    d, needed = request.d, request.needed
-    found = vector_lanczos(
-        replace(
-            request,
-            M=polynomial,
-            tol=polynomial.tolerance(request.tol),
-            start=start,
-            bottom=None,
-        ),
+    M, d, needed = request.M, request.d, request.needed
+    steps = Steps(
         first_look=int(FIRST_LOOK + LOOK_PER_PAIR * needed),
         most=CAPACITY + CAPACITY_PER_PAIR * d,
+        allowed=partial(polynomial.allowed, request),
     )
+    found = vector_lanczos(replace(request, M=polynomial, start=start), steps)
     if found is None:
         return None
-    V = found.vectors
-    values, V, _, residuals = refined(V, request.M.apply(V), polynomial.size)
-    worst = float(residuals[:needed].max())
-    tol = judged_by_wanted_end(request.tol, values, polynomial.size, request.M.dtype)
-    is_in_order = values[needed - 1] >= polynomial.cut
-    if found.converged and not (worst <= tol and is_in_order):
-        return None
+    V, size = found.vectors, polynomial.size
+    values, V, _, residuals = refined(V, M.apply(V), size)
+    tol = judged_by_wanted_end(request.tol, values, size, M.dtype)
+    is_sound = residuals[:needed].max() <= tol and values[needed - 1] >= polynomial.cut
     return replace(
         found,
-        values=values.astype(request.M.dtype),
+        values=values.astype(M.dtype),
         vectors=V,
         residuals=residuals,
+        converged=bool(found.converged and is_sound),
+        stalled=bool(found.converged and not is_sound),
         n_products=found.n_products * polynomial.degree + _first_steps(d) + d,
-        size=polynomial.size,
-        next_value=polynomial.argument(found.next_value),
+        size=size,
+        next_value=float(polynomial.argument(np.array([found.next_value]))[0]),
     )
 
 
@@ -96,8 +100,9 @@ def _polynomial_for(request: Request) -> tuple[Polynomial | None, Array | None]:
     bottom = max(float(values[-1]) - remainder, M.bounds()[0])
     if not bottom < cut < top:
         return None, None
-    last = float(values[d - 1])
-    return Polynomial(M, (bottom, cut, top), request.avoid, last), vectors
+    polynomial = Polynomial(M, (bottom, cut, top), request.avoid)
+    # where even T_2 lifts the largest too far above the others, blocks do better
+    return (polynomial, vectors) if polynomial.degree > 1 else (None, None)
 
 
 def _first_steps(d: int) -> int:
@@ -109,52 +114,48 @@ class Polynomial(SymmetricOperator):
     """T_k(M), M mapped so that [bottom, cut] is [-1, 1], scaled to be 1 at top.
 
     Above ``cut`` it grows, and keeps the order of eigenvalues; vectors to be avoided
-    are projected out at every product. ``last`` is a bound of the last wanted
-    eigenvalue from below.
+    are projected out at every product. ``degree`` is k, at most what keeps the lift of
+    the largest eigenvalue within what the precision bears.
     """
 
     def __init__(
-        self,
-        M: SymmetricOperator,
-        ends: tuple[float, float, float],
-        avoid: Array,
-        last: float,
+        self, M: SymmetricOperator, ends: tuple[float, float, float], avoid: Array
     ):
-        bottom, self.cut, top = ends
+        self._bottom, self.cut, top = ends
         self._M, self._avoid = M, avoid
         self.n, self.dtype = M.n, M.dtype
-        self.size = max(abs(bottom), abs(top))
-        self._middle, self._radius = (self.cut + bottom) / 2, (self.cut - bottom) / 2
-        position = np.arccosh(max(self._position(top), 1.0))
-        most = np.arccosh(LARGEST_LIFT[self.dtype.itemsize])
-        self.degree = int(np.clip(most / max(position, 1e-3), 2, DEGREE))
+        self.size = max(abs(self._bottom), abs(top))
+        self._middle = (self.cut + self._bottom) / 2
+        self._radius = (self.cut - self._bottom) / 2
+        position = float(np.arccosh(max((top - self._middle) / self._radius, 1.0)))
+        most = float(np.arccosh(LARGEST_LIFT[self.dtype.itemsize]))
+        self.degree = int(min(most / max(position, 1e-3), DEGREE))
         self._scale = 1.0 / float(np.cosh(self.degree * position))
-        self._last = last
 
-    def _position(self, value: float) -> float:
-        return (value - self._middle) / self._radius
+    def allowed(self, request: Request, values: Array) -> float:
+        """The residual, relative to the largest of these Ritz values, that leaves what
+        is asked of M.
 
-    def tolerance(self, tol: float) -> float:
-        """The residual of this operator that leaves ``tol`` of M, relative to its size.
-
-        Parts along an eigenvector whose value differs by x have a residual of M of x,
-        and one of the polynomial of the difference there: x times its slope at the
-        last wanted value, at least, above it, and the drop to its values below cut.
+        Of a vector for the eigenvalue a, the part along an eigenvector of x < a has a
+        residual of a - x with M, and one of P(a) - P(x) with the polynomial P. P is
+        convex above the cut and small below, so the ratio of the two is at least what
+        it is for x at the bottom.
         """
-        angle = float(np.arccosh(max(self._position(self._last), 1.0)))
-        k = self.degree
-        ratio = float(np.sinh(k * angle) / np.sinh(angle)) if angle > 1e-6 else k
-        slope = k * ratio * self._scale / self._radius
-        drop = (np.cosh(k * angle) - 1.0) * self._scale / (2 * self._radius)
-        steepness = float(min(slope, max(drop, 0.1 * slope)))
+        itemsize = self.dtype.itemsize
+        wanted = self.argument(values[: request.d + 1])
+        asked = min(request.tol, LOOSEST[itemsize])
+        tol = judged_by_wanted_end(asked, wanted, self.size, self.dtype)
+        last = request.needed - 1
+        drop = max(float(values[last]) - self._scale, 0.0)
+        steepness = drop / (float(wanted[last]) - self._bottom)
+        largest = float(np.abs(values).max()) or 1.0
         least = ROUNDING_ERRORS * float(np.finfo(self.dtype).eps)
-        return max(SAFE * tol * self.size * steepness, least)
+        return max(SAFE * tol * self.size * steepness / largest, least)
 
-    def argument(self, value: float) -> float:
-        """Where above ``cut`` the polynomial has this value, or ``cut``."""
-        height = max(value / self._scale, 1.0)
-        position = np.cosh(np.arccosh(height) / self.degree)
-        return float(self._middle + self._radius * position)
+    def argument(self, values: Array) -> Array:
+        """Where above ``cut`` the polynomial has these values, or ``cut``."""
+        angles = np.arccosh(np.maximum(values / self._scale, 1.0)) / self.degree
+        return np.asarray(self._middle + self._radius * np.cosh(angles))
 
     def apply(self, V: Array) -> Array:
         older, newer = V, self._mapped(V, 1.0)

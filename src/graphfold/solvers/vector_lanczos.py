@@ -7,6 +7,8 @@ fourth of the columns that a block needs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -49,9 +51,22 @@ SHORT = 1e-2
 ONE_THREAD = 1500
 
 
-def vector_lanczos(
-    request: Request, *, first_look: int | None = None, most: int | None = None
-) -> Eigenpairs | None:
+@dataclass(frozen=True)
+class Steps:
+    """How a chain differs from that of a kernel, where M stands for another matrix.
+
+    ``first_look`` is the step of the first look at the Ritz values, ``most`` how many
+    vectors there is room for. ``allowed`` says which residual, relative to the largest
+    Ritz value in size, is small enough for these Ritz values. Pairs are always doubted
+    then, and whoever asks computes the residuals that count.
+    """
+
+    first_look: int
+    most: int
+    allowed: Callable[[Array], float]
+
+
+def vector_lanczos(request: Request, steps: Steps | None = None) -> Eigenpairs | None:
     """Top-d eigenpairs from the Krylov space of one vector, or None.
 
     Of an eigenvalue with several eigenvectors such a space holds only one. So when the
@@ -66,16 +81,13 @@ def vector_lanczos(
     returned where another eigenvector may be left, and where the space is full
     or ends before the pairs have converged.
 
-    ``first_look`` is the step of the first look at the Ritz values, ``most`` how many
-    vectors there is room for; by default as it suits a kernel.
-
     References
     ----------
     .. [1] J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power
        and Lanczos algorithms with a random start, SIAM J. Matrix Anal. Appl. 13 (1992).
     """
     with threads_for(request.M.n, ONE_THREAD):
-        return _pairs(request, first_look, most)
+        return _pairs(request, steps)
 
 
 def ritz_after(request: Request, steps: int) -> tuple[Array, Array, float]:
@@ -92,21 +104,19 @@ def ritz_after(request: Request, steps: int) -> tuple[Array, Array, float]:
     return values, chain.vectors(S[:, : request.d]), remainder
 
 
-def _pairs(
-    request: Request, first_look: int | None, most: int | None
-) -> Eigenpairs | None:
+def _pairs(request: Request, steps: Steps | None) -> Eigenpairs | None:
     M, d = request.M, request.d
     room = M.n - request.avoid.shape[1]
     width = block_width(d, room)
-    most = min(CAPACITY + CAPACITY_PER_PAIR * d if most is None else most, room)
+    most = CAPACITY + CAPACITY_PER_PAIR * d if steps is None else steps.most
     most = min(most, capacity(d, room))
     limit = most - ROOM_TO_CHECK
     chain = _Chain(request, most)
     needed = request.needed
     asked = _asked(request, needed > 1)
-    if first_look is None:
-        first_look = _first_look(needed, asked, M.bounds()[0] < 0)
-    looks = Looks(first_look)
+    is_indefinite = M.bounds()[0] < 0
+    first_look = _first_look(needed, asked, is_indefinite)
+    looks = Looks(first_look if steps is None else steps.first_look)
     chain.start(_first_vector(request))
     while True:
         has_ended = chain.step()
@@ -124,9 +134,11 @@ def _pairs(
         residuals = chain.remainder * np.abs(S[-1]) / (size or 1.0)
         # of one pair that is the largest in size, which is the first to converge, a
         # loose answer is one, and needs no second chain
-        is_doubted = needed > 1 or -values[-1] > values[0]
+        is_doubted = needed > 1 or -values[-1] > values[0] or steps is not None
         asked = _asked(request, is_doubted)
         tol = judged_by_wanted_end(asked, values[: d + 1], size, M.dtype)
+        if steps is not None:
+            tol = steps.allowed(values)
         worst = float(residuals[:needed].max())
         looks.note(k, worst, tol, waits=_waits(k, M.n))
         if worst <= tol or is_last:
@@ -145,7 +157,7 @@ def _pairs(
         if not (converged or is_last):
             return None
     n_products, after = chain.n_products, value_after(values, residuals, d, size)
-    if asked <= ROUNDING[M.dtype.itemsize]:
+    if steps is None and asked <= ROUNDING[M.dtype.itemsize]:
         # one by one: a block would be multiplied by NumPy's threads
         image = np.column_stack([M.apply(v) for v in V[:, :d].T])
         with one_blas_thread():

@@ -41,10 +41,11 @@ NOTES = {
         "beside the randomized solver, to the residual that it has left. KernelPCA has "
         "no graph in either. Up to 1,000 rows a fit follows an untimed one.\n\n"
         "Where a line is not met: of 200 rows a fit takes 1.4 to 3.2 ms here, of which "
-        "half is no arithmetic but what a fit checks, plans and keeps; with a graph it "
-        "adds a Laplacian and a second, short solve for the unit of strength. Cells of "
-        "2,000 and 5,000 rows that are just below were measured once, by three to five "
-        "repeats."
+        "half is no arithmetic but what a fit checks, plans and keeps, and an eighth "
+        "the second vector that tells whether an eigenvector was missed, which ARPACK "
+        "does not ask; with a graph it adds a Laplacian and a second, short solve for "
+        "the unit of strength. Cells of 2,000 and 5,000 rows that are just below were "
+        "measured by three to five repeats, and change sides from run to run."
     ),
     "local_grid": (
         "12 neighbours, order 1; neighbour search and weights included. A cell is the "
@@ -104,8 +105,10 @@ NOTES = {
         "Phi'(S Phi), into memory that is there. The floor of refining adds the "
         "sparse products, as many as a fit makes. UMAP has the same neighbours "
         "(`precomputed_knn`) and its threads. We and UMAP have been called once on few "
-        "rows before the clock starts. Ratios are medians over the rounds; by the "
-        "CPU seconds the span takes a third longer than its floor."
+        "rows before the clock starts. Ratios are medians over the rounds.\n\n"
+        "Where a line is not met: the landmarks are centres of k-means by default "
+        "now, and that choice, of twenty rows for each landmark, counts in our time "
+        "and in no floor; rows chosen uniformly took 1.28 of the floor of the span."
     ),
     "landmark_quality": (
         "MNIST: 10,000 rows, 10 components, m = 1,000 with refining, against the "
@@ -127,7 +130,8 @@ NOTES = {
         "float64; per edge and column. Our rows are in an order found once for a "
         "graph, apart from the clock. PyGSP is given the bound 2 of the spectrum. The "
         "residual is the distance to a polynomial of degree 200, in units of the "
-        "columns filtered."
+        "columns filtered. Products with ten columns are bound by memory: the code of "
+        "4aef677, which gave 0.60 on another machine of this kind, gave 1.14 here."
     ),
     "neighbors": (
         "Exact searches, our cells, and libraries; [Nearest rows](neighbors.md) has "

@@ -1,4 +1,4 @@
-"""Problems like texts with citations: sparse words, topics, links within topics."""
+"""Questions to solvers, and problems like texts with citations: words and links."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from graphfold import Graph
 from graphfold.graphs import laplacian
 from graphfold.operators import Centered, Dense, LowRank, SymmetricOperator
+from graphfold.solvers.result import Request
 
 N_TOPICS = 7
 
@@ -40,3 +41,17 @@ def citation_problem(
         "matrix": lambda: Dense(X @ X.T),
     }[rows]()
     return Centered(K - strength * size * L)
+
+
+def request(M, d, **more):
+    """A question to a solver, at the default tolerance."""
+    settings = {
+        "tol": 1e-10 if M.dtype == np.float64 else 1e-5,
+        "max_iter": 300,
+        "rng": np.random.default_rng(0),
+        "avoid": np.empty((M.n, 0), M.dtype),
+        "start": None,
+        "needed": d,
+        "observer": None,
+    }
+    return Request(M=M, d=d, **{**settings, **more})

@@ -18,7 +18,7 @@ from graphfold.solvers.polynomial_lanczos import (
     is_worth_a_try,
     polynomial_lanczos,
 )
-from graphfold.solvers.result import Request
+from tests.solvers.problems import request
 
 
 def smooth_part(n=600, kind="normalized", dtype=np.float64, seed=0):
@@ -28,19 +28,6 @@ def smooth_part(n=600, kind="normalized", dtype=np.float64, seed=0):
     trivial = np.sqrt(L.degrees) if kind == "normalized" else np.ones(n)
     trivial = (trivial / np.linalg.norm(trivial))[:, None].astype(dtype)
     return -L.operator, trivial
-
-
-def request(M, d, **more):
-    settings = {
-        "tol": 1e-10 if M.dtype == np.float64 else 1e-5,
-        "max_iter": 300,
-        "rng": np.random.default_rng(0),
-        "avoid": np.empty((M.n, 0), M.dtype),
-        "start": None,
-        "needed": d,
-        "observer": None,
-    }
-    return Request(M=M, d=d, **{**settings, **more})
 
 
 def largest_outside(M, avoid, d):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from graphfold.operators import Centered, Dense, LowRank, Sparse
 from graphfold.solvers import top_eigenpairs
 from graphfold.solvers.krylov import block_krylov
-from graphfold.solvers.result import Request
 from graphfold.solvers.vector_lanczos import _waits, vector_lanczos
+from tests.solvers.problems import request
 
 N = 400
 
@@ -26,19 +26,6 @@ def symmetric(values, seed=0):
 
 def decaying(n=N):
     return 0.95 ** np.arange(n)
-
-
-def request(M, d, **more):
-    settings = {
-        "tol": 1e-10 if M.dtype == np.float64 else 1e-5,
-        "max_iter": 300,
-        "rng": np.random.default_rng(0),
-        "avoid": np.empty((M.n, 0), M.dtype),
-        "start": None,
-        "needed": d,
-        "observer": None,
-    }
-    return Request(M=M, d=d, **{**settings, **more})
 
 
 @pytest.mark.parametrize("d", [1, 2, 9, 30])
